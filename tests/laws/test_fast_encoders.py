@@ -22,7 +22,7 @@ from cdcwire.core.message import Message
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import event_of
 from cdcwire.model.events import Event, RowChange, Table, Value
-from cdcwire.model.kinds import DecimalType, FloatType, Type
+from cdcwire.model.kinds import BytesType, DateType, DecimalType, FloatType, IntType, TextType, Type
 from cdcwire_generators.domain import source_domain_of
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.messages import definitions_for, topics_of
@@ -154,8 +154,28 @@ def test_rows_of_workloads_take_the_fast_way(name: str, workload_name: str) -> N
 @each_format
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [(FloatType, 0.1), (DecimalType, Decimal("1.5")), (DecimalType, Decimal("-7"))],
-    ids=["float not exact in 32 bits", "decimal with one digit", "decimal without point"],
+    [
+        (FloatType, 0.1),
+        (DecimalType, Decimal("1.5")),
+        (DecimalType, Decimal("-7")),
+        (IntType, 1 << 64),
+        (IntType, True),
+        (DateType, "2007-13-01"),
+        (BytesType, "text"),
+        (TextType, b"\xff"),
+        (TextType, 'a "quoted" \\ \b\f\x1f <&> \u2028 \U0001f600'),
+    ],
+    ids=[
+        "float not exact in 32 bits",
+        "decimal with one digit",
+        "decimal without point",
+        "integer beyond 64 bits",
+        "boolean as integer",
+        "thirteenth month",
+        "text as bytes",
+        "text that is not UTF-8",
+        "text with escapes",
+    ],
 )
 def test_values_in_another_form_are_written_as_the_plain_encoder_does(
     name: str, kind: type[Type], value: Value

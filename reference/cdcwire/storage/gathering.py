@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.storage.dates import date_directory
@@ -80,7 +80,7 @@ def gather_files(
     gatherer = _Gatherer(rows, layout, file_size)
     checkpoints: list[bytes] = []
     for index, event in enumerate(events):
-        with step("events", index):
+        try:
             match event:
                 case RowChange():
                     yield from gatherer.add(event)
@@ -91,6 +91,9 @@ def gather_files(
                 case _:
                     problem = f"a file has no place for {event.what!r}"
                     raise EncodeError(problem, clause, ("what",))
+        except (DecodeError, EncodeError) as error:
+            error.path = ("events", index, *error.path)
+            raise
     yield from gatherer.finish()
     for checkpoint in checkpoints:
         yield StoredFile(METADATA_NAME, checkpoint)
@@ -104,22 +107,26 @@ class _Gatherer:
         self.open: dict[_Group, _OpenFile] = {}
         self.numbers: dict[DataPath, int] = {}
 
-    def add(self, event: RowChange) -> Iterator[StoredFile]:
+    def add(self, event: RowChange) -> Iterable[StoredFile]:
         row = self.rows.row(event)
         partition = event.position.partition if self.layout.has_partitions else None
         group = _Group(row.schema, row.table, partition)
         file = self.open.get(group)
-        if file is not None and (file.last.version, file.last.shape) != (row.version, row.shape):
-            yield self._end(group)
-            file = None
-        if file is None:
-            # What no path can have is refused here, where the event is known.
-            path_text(self._directory(group, row), self.layout)
-            self.open[group] = file = _OpenFile(row)
-            if row.header:
-                file.add(row.header)
+        if file is None or (file.last.version, file.last.shape) != (row.version, row.shape):
+            return self._begin(group, row)
         file.add(row.records)
         file.last = row
+        return (self._end(group),) if file.size >= self.file_size else ()
+
+    def _begin(self, group: _Group, row: StoredRow) -> Iterator[StoredFile]:
+        if group in self.open:
+            yield self._end(group)
+        # What no path can have is refused here, where the event is known.
+        path_text(self._directory(group, row), self.layout)
+        self.open[group] = file = _OpenFile(row)
+        if row.header:
+            file.add(row.header)
+        file.add(row.records)
         if file.size >= self.file_size:
             yield self._end(group)
 

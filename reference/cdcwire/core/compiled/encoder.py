@@ -72,9 +72,18 @@ class ImagePlans(Generic[Plan]):
         self._by_id = BoundedCache(_MAX_COLUMNS)
         self._by_value: BoundedCache[tuple[Table, tuple[Column, ...]], Plan]
         self._by_value = BoundedCache(_MAX_COLUMNS)
+        self._last: tuple[Table, tuple[Column, ...], Plan] | None = None
 
     def of(self, table: Table, columns: tuple[Column, ...]) -> Plan:
         """Return the plan of an image. Raises: what ``make`` raises."""
+        last = self._last
+        if last is not None and last[0] is table and last[1] is columns:
+            return last[2]
+        plan = self._of_identity(table, columns)
+        self._last = table, columns, plan
+        return plan
+
+    def _of_identity(self, table: Table, columns: tuple[Column, ...]) -> Plan:
         defined = table.columns
         names = (table.schema, table.name, table.database, table.key, table.version)
         place = (id(columns), id(defined), names)

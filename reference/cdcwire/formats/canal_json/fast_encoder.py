@@ -1,8 +1,8 @@
 """The fast encoder: templates for the kinds of messages, generated functions for rows.
 
 The plain encoder makes the templates. It encodes a message with a placeholder for each part that
-differs between rows. Strings are escaped in two steps: by Python's ``json``, and once for the
-whole message as the dialect does in addition.
+differs between rows. Strings of a row are escaped in two steps: by Python's
+``json``, and once for the whole row as the dialect does in addition.
 """
 
 from __future__ import annotations
@@ -87,6 +87,9 @@ class RowEncoder(FastEncoder[bytes]):
         self._images = ImageWriter(settings, context.tables)
         self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
         self._is_canal = settings.dialect == "canal"
+        self._finish: Callable[[str], str] = (
+            partial(finished_json, escape_html=False) if self._is_canal else finished_easyjson
+        )
 
     def _messages(self, events: Iterable[Event]) -> Iterator[OutMessage]:
         make = to_files if self._settings.transport == "storage" else messages_of
@@ -104,10 +107,10 @@ class RowEncoder(FastEncoder[bytes]):
         plan = self._plans.of(change.table, image.columns)
         found: dict[str, object] = {
             "sql": plan.sql_types(image.values),
-            "data": plan.row(image.values),
+            "data": self._finish(plan.row(image.values)),
         }
         if other is not None:
-            found["old"] = self._old(change, other, plan, image)
+            found["old"] = self._finish(self._old(change, other, plan, image))
         es, ts = times_of(change.position, settings)
         if type(es) is not int or type(ts) is not int or not (_is_int64(es) and _is_int64(ts)):
             raise Irregular
@@ -116,11 +119,7 @@ class RowEncoder(FastEncoder[bytes]):
             found["commit_ts"] = commit_ts = commit_ts_of(change.position)
             if type(commit_ts) is not int or not 0 <= commit_ts < UINT64_END:
                 raise Irregular
-        text = plan.frames[TYPES[change.op], other is not None] % found
-        finished = (
-            finished_json(text, escape_html=False) if self._is_canal else finished_easyjson(text)
-        )
-        return finished.encode()
+        return (plan.frames[TYPES[change.op], other is not None] % found).encode()
 
     def _old(self, change: RowChange, other: Image, plan: _Plan, image: Image) -> str:
         """Return the members of ``old``."""

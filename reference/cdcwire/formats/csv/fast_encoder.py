@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from sys import maxsize
 from typing import Any, TypeAlias
 
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.compiled import (
     ENCODE_IRREGULARITIES,
     FastEncoder,
@@ -174,9 +174,10 @@ def _string_writer(settings: Settings) -> Usual:
 def _bytes_writer(length: int | None, settings: Settings, string: Usual) -> Usual:
     """Return what writes binary values; those too long for the column are not usual."""
     quote = settings.quote.decode()
-    encoded = "$v.hex()" if settings.binary_encoding == "hex" else "$base64($v)"
+    is_hex = settings.binary_encoding == "hex"
+    encoded = "$v.hex()" if is_hex else "$base64($v, newline=False).decode()"
     names = {**string.names, "longest": maxsize if length is None else length}
-    names["base64"] = write_base64
+    names["base64"] = b2a_base64
     if quote in _PUNCTUATION:
         text = f"f'{{$quote}}{{{encoded}}}{{$quote}}'"
     else:

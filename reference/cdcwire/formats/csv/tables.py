@@ -43,10 +43,14 @@ class Definitions:
                 is_full = table.version is not None and len(others) > 1
                 if not is_full and table not in others:
                     others.append(table)
+        self._all = {
+            name: [table for tables in same.values() for table in tables]
+            for name, same in self._known.items()
+        }
 
-    def of(self, schema: str | None, name: str) -> list[Table]:
+    def of(self, schema: str | None, name: str) -> Sequence[Table]:
         """Return all definitions of a table, of every version."""
-        return [table for same in self._known.get((schema, name), {}).values() for table in same]
+        return self._all.get((schema, name), ())
 
     def names(self) -> list[TableName]:
         """Return the names of the tables that have a definition."""

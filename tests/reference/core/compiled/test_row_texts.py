@@ -39,7 +39,8 @@ def test_pieces_may_be_bytes() -> None:
 def test_another_text_stands_for_null() -> None:
     number = integer_writer(0, 10)
     assert texts_of_values([number, number], [0, 1], "N", {1: "M"})((None, None)) == ("N", "M")
-    assert texts_of_values([number], [0], None)((None,)) == (None,)
+    without: tuple[str | None, ...] = texts_of_values([number], [0], None)((None,))
+    assert without == (None,)
 
 
 def test_null_is_not_usual_where_it_is_refused() -> None:
