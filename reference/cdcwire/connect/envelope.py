@@ -116,7 +116,7 @@ def parse(
         reading = Reading(null_is_default, max_decimal_digits)
     document = read_json(data, RULES)
     value = document.value
-    members = value.by_name() if isinstance(value, JsonObject) else {}
+    members = value.by_name if isinstance(value, JsonObject) else {}
     is_envelope = members.keys() == {"schema", "payload"}
     if schemas_enable == "false" or (schemas_enable == "auto" and not is_envelope):
         if not members or members.keys() & {"schema", "payload"}:

@@ -176,7 +176,7 @@ def typed(
     if envelope.schema is not None:
         return envelope, origin
     schema = inferred_schema(parsed.json)
-    members = parsed.json.by_name() if isinstance(parsed.json, JsonObject) else {}
+    members = parsed.json.by_name if isinstance(parsed.json, JsonObject) else {}
     reading = Reading(max_decimal_digits=max_decimal_digits)
     reading.warnings += parsed.warnings
     fields = tuple(
@@ -199,7 +199,7 @@ def _as_sent(struct: Schema, row: JsonValue, warnings: list[str]) -> Schema:
     """Return the struct of the columns that a row has, in the order of its definition."""
     if not isinstance(row, JsonObject) or struct.type != "struct":
         return struct
-    sent = row.by_name()
+    sent = row.by_name
     unknown = [name for name in sent if struct.field(name) is None]
     if not unknown and len(sent) == len(struct.fields):
         return struct  # the same object, so that what is known of it is found again

@@ -6,6 +6,7 @@ unknown member is ignored with a warning, as Connect does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -62,7 +63,7 @@ class _Schemas:
             raise DecodeError(problem, start, _MEMBERS)
         if depth > MAX_SCHEMA_DEPTH:
             raise DecodeError(f"schemas are nested deeper than {MAX_SCHEMA_DEPTH}", start, _LIMITS)
-        members = value.by_name()
+        members = value.by_name
         kind = self.type_of(members, end)
         self.report_unknown(members, kind, inside_struct)
         schema = Schema(
@@ -79,7 +80,7 @@ class _Schemas:
         )
         return self.checked(schema, members, start)
 
-    def checked(self, schema: Schema, members: dict[str, Member], start: int) -> Schema:
+    def checked(self, schema: Schema, members: Mapping[str, Member], start: int) -> Schema:
         """Check what the logical name asks for, and read the default by the schema itself."""
         check_logical_name(schema, start)
         default = members.get("default")
@@ -91,7 +92,7 @@ class _Schemas:
         size = default.end - default.start + self.defaults.added - before
         return replace(schema, default=value, default_size=size)
 
-    def type_of(self, members: dict[str, Member], end: int) -> ConnectType:
+    def type_of(self, members: Mapping[str, Member], end: int) -> ConnectType:
         member = members.get("type")
         if member is None:
             raise DecodeError("the schema has no type", end - 1, _TYPES)
@@ -108,7 +109,7 @@ class _Schemas:
             raise DecodeError(problem, member.start, _MEMBERS, ("optional",))
         return member.value
 
-    def fields(self, members: dict[str, Member], end: int, depth: int) -> tuple[Field, ...]:
+    def fields(self, members: Mapping[str, Member], end: int, depth: int) -> tuple[Field, ...]:
         member = members.get("fields")
         if member is None:
             raise DecodeError("a struct has no fields", end - 1, _FIELDS)
@@ -134,14 +135,14 @@ class _Schemas:
             fields.append(Field(name, schema))
         return tuple(fields)
 
-    def part(self, members: dict[str, Member], name: str, end: int, depth: int) -> Schema:
+    def part(self, members: Mapping[str, Member], name: str, end: int, depth: int) -> Schema:
         member = members.get(name)
         if member is None:
             raise DecodeError(f"the schema has no {name}", end - 1, _MEMBERS)
         with step(name):
             return self.read(member.value, member.start, member.end, depth + 1, inside_struct=False)
 
-    def report_unknown(self, members: dict[str, Member], kind: str, inside_struct: bool) -> None:
+    def report_unknown(self, members: Mapping[str, Member], kind: str, inside_struct: bool) -> None:
         if self.warnings is None:
             return
         known = (*_SHARED, *_OWN.get(kind, ()))

@@ -314,7 +314,7 @@ def _read_struct(
 ) -> tuple[Value, ...]:
     if not isinstance(json, JsonObject):
         raise _mismatch(schema, json, start)
-    members = json.by_name()
+    members = dict(json.by_name)
     values = []
     for field in schema.fields:
         member = members.pop(field.name, None)

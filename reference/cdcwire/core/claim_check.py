@@ -36,7 +36,7 @@ def read_claim_check(data: bytes, clause: str, rules: JsonRules) -> tuple[bytes 
     if not isinstance(document.value, JsonObject):
         problem = f"it is {json_kind(document.value)}, not an object"
         raise DecodeError(problem, document.start, clause)
-    known = document.value.by_name()
+    known = document.value.by_name
     sides: list[bytes | None] = []
     for name in ("key", "value"):
         member = known.get(name)

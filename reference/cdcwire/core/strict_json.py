@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from codecs import utf_8_decode
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -37,8 +38,7 @@ class JsonRules:
     may_repeat: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A number as its text, so that nothing is rounded and no sign of zero is lost."""
 
     text: str
@@ -46,7 +46,7 @@ class Number:
     @property
     def is_integer(self) -> bool:
         """True if it is written without fraction and exponent. ``1.0`` and ``1e2`` are not."""
-        return "." not in self.text and "e" not in self.text and "E" not in self.text
+        return self.text.isdigit() or self.text[1:].isdigit()
 
     @property
     def digits(self) -> int:
@@ -54,8 +54,7 @@ class Number:
         return len(self.text) - self.text.startswith("-")
 
 
-@dataclass(frozen=True, slots=True)
-class JsonArray:
+class JsonArray(NamedTuple):
     """The items of an array; item ``i`` is from ``places[2 * i]`` to ``places[2 * i + 1]``."""
 
     items: tuple[JsonValue, ...]
@@ -72,22 +71,18 @@ class Member(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class JsonObject:
-    """The members of an object in the order of the text. Names differ, unless rules say so."""
+class JsonObject(NamedTuple):
+    """The members of an object in the order of the text, and the last one of each name.
+
+    Names differ, unless rules say so.
+    """
 
     members: tuple[Member, ...]
+    by_name: Mapping[str, Member]
 
     def get(self, name: str) -> Member | None:
-        """Return the last member of this name. It searches: for one look-up, not for many."""
-        for member in reversed(self.members):
-            if member.name == name:
-                return member
-        return None
-
-    def by_name(self) -> dict[str, Member]:
-        """Return the members by name, for many look-ups."""
-        return {member.name: member for member in self.members}
+        """Return the last member of this name."""
+        return self.by_name.get(name)
 
 
 JsonValue: TypeAlias = "bool | str | Number | JsonArray | JsonObject | None"
@@ -143,18 +138,21 @@ def json_kind(value: JsonValue) -> str:
             return "an object"
 
 
-_SPACES = b" \t\n\r"
+_SPACES = frozenset(b" \t\n\r")
 _SPACE = re.compile(rb"[ \t\n\r]*")
 _PLAIN = re.compile(rb'[^"\\\x00-\x1f]*')
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-# A whole string, number or literal, with what follows it in an array or an object.
+# In one step: a string, number or literal in ASCII without escapes, with what follows it.
+_TEXT = rb'"([ !#-[\]-\x7f]*)"'
 _SCALAR = (
-    rb'(?:"([^"\\\x00-\x1f]*)"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
+    rb"(?:" + _TEXT + rb"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
     rb"|(true|false|null))[ \t\n\r]*"
 )
-_PLAIN_ITEM = re.compile(_SCALAR + rb"(?:,[ \t\n\r]*(?=[^ \t\n\r\]])|(?=\]))")
-_PLAIN_MEMBER = re.compile(
-    rb'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*' + _SCALAR + rb'(?:,[ \t\n\r]*(?=")|(?=\}))'
+_ITEM = re.compile(_SCALAR + rb"(?:,[ \t\n\r]*(?=[^ \t\n\r\]])|(?=\]))")
+# The name of a member, and the whole member if its value is such a scalar.
+_MEMBER = re.compile(
+    _TEXT + rb"[ \t\n\r]*:[ \t\n\r]*(?=[^ \t\n\r])"
+    rb"(?:" + _SCALAR + rb'(?:,[ \t\n\r]*(?=")|(?=\})))?'
 )
 _INTEGER_GOES_ON = re.compile(rb"\.|[eE][+-]?")
 _FRACTION_GOES_ON = re.compile(rb"[eE][+-]?")
@@ -174,7 +172,7 @@ _LITERALS: tuple[tuple[bytes, bool | None], ...] = (
     (b"false", False),
     (b"null", None),
 )
-_VALUES = {literal.decode(): value for literal, value in _LITERALS}
+_VALUES: dict[bytes | None, bool | None] = dict(_LITERALS)
 _QUOTE, _BACKSLASH, _COMMA, _COLON = b'"\\,:'
 _OPEN_BRACE, _CLOSE_BRACE, _OPEN_BRACKET, _CLOSE_BRACKET = b"{}[]"
 _NUMBER_STARTS = frozenset(b"-0123456789")
@@ -190,18 +188,7 @@ def _is_begun(data: bytes) -> bool:
     return True
 
 
-def _scalar(found: re.Match[bytes], first: int) -> tuple[JsonValue, int, int]:
-    """Return the value of the groups from ``first``: string, number or literal; and its place.
-
-    Raises: UnicodeDecodeError.
-    """
-    group = found.lastindex
-    assert group is not None
-    text = found[group].decode()
-    start, end = found.span(group)
-    if group == first:
-        return text, start - 1, end + 1
-    return Number(text) if group == first + 1 else _VALUES[text], start, end
+_new = tuple.__new__  # of a named tuple, without the call of its own ``__new__``
 
 
 class _Parser:
@@ -248,111 +235,112 @@ class _Parser:
 
     def object(self) -> JsonObject:
         self.enter()
+        data, end, limit = self.data, self.end, self.rules.max_name_bytes
         members: list[Member] = []
-        seen: set[str] = set()
+        known: dict[str, Member] = {}
+        value: JsonValue
         more = self.first_byte() != _CLOSE_BRACE
         while more:
-            member = self.plain_member(seen)
-            if member is not None:
-                more = self.data[self.offset] != _CLOSE_BRACE
+            name_start = self.offset
+            found = _MEMBER.match(data, name_start, end)
+            if found is None:
+                text = number = literal = None
+                name = self.name(known)
             else:
-                member = self.member(seen)
+                name_bytes, text, number, literal = found.groups()
+                name = name_bytes.decode()
+                if name in known or (limit is not None and len(name) > limit):
+                    self.check_name(name, name_start, known)
+                self.offset = found.end()
+            if found is None or found.lastindex == 1:
+                start = self.offset
+                try:
+                    value = self.value()
+                except DecodeError as error:
+                    error.path = (name, *error.path)
+                    raise
+                stop = self.offset
                 more = self.goes_on(_CLOSE_BRACE, "',' or '}'")
+            else:
+                if number is not None:
+                    value = _new(Number, (number.decode(),))
+                    start, stop = found.span(3)
+                elif text is not None:
+                    value = text.decode()
+                    start, stop = found.start(2) - 1, found.end(2) + 1
+                else:
+                    value = _VALUES[literal]
+                    start, stop = found.span(4)
+                more = data[self.offset] != _CLOSE_BRACE
+            known[name] = member = _new(Member, (name, value, name_start, start, stop))
             members.append(member)
         self.offset += 1
         self.depth -= 1
-        return JsonObject(tuple(members))
+        return _new(JsonObject, (tuple(members), known))
 
-    def plain_member(self, seen: set[str]) -> Member | None:
-        """Read a scalar member without escapes in one step, and move to what follows it.
-
-        Returns: None, unmoved, for any other member and for one that breaks a rule.
-        """
-        found = _PLAIN_MEMBER.match(self.data, self.offset, self.end)
-        if found is None:
-            return None
-        limit = self.rules.max_name_bytes
-        try:
-            name = found[1].decode()
-            value, start, end = _scalar(found, 2)
-        except UnicodeDecodeError:
-            return None
-        if name in seen or (limit is not None and len(found[1]) > limit):
-            return None
-        seen.add(name)
-        self.offset = found.end()
-        return Member(name, value, found.start(), start, end)
-
-    def member(self, seen: set[str]) -> Member:
-        name_start = self.offset
+    def name(self, known: Container[str]) -> str:
+        """Read any name, and move to the value of the member."""
         if self.peek() != _QUOTE:
             raise self.unexpected("the name of a member")
-        name = self.name()
-        if name in seen and not (self.depth == 1 and name in self.rules.may_repeat):
-            problem = f"member {name!r:.{_SHOWN}} appears twice"
-            raise DecodeError(problem, name_start, self.rules.text_clause, (name,))
-        seen.add(name)
+        start = self.offset
+        name = self.string()
+        self.check_name(name, start, known)
         self.skip_space()
         try:
             if self.peek() != _COLON:
                 raise self.unexpected("':'")
             self.first_byte()
-            start = self.offset
-            value = self.value()
         except DecodeError as error:
             error.path = (name, *error.path)
             raise
-        return Member(name, value, name_start, start, self.offset)
+        return name
 
-    def name(self) -> str:
-        start = self.offset
-        name = self.string()
+    def check_name(self, name: str, start: int, known: Container[str]) -> None:
         limit = self.rules.max_name_bytes
         if limit is not None and (len(name) > limit or len(name.encode()) > limit):
             problem = f"a name has more than {limit} bytes"
             raise DecodeError(problem, start, self.rules.limits_clause)
-        return name
+        if name in known and not (self.depth == 1 and name in self.rules.may_repeat):
+            problem = f"member {name!r:.{_SHOWN}} appears twice"
+            raise DecodeError(problem, start, self.rules.text_clause, (name,))
 
     def array(self) -> JsonArray:
         self.enter()
+        data, end = self.data, self.end
         items: list[JsonValue] = []
         places = array("q")
+        value: JsonValue
         more = self.first_byte() != _CLOSE_BRACKET
         while more:
-            plain = self.plain_item()
-            if plain is not None:
-                value, start, end = plain
-                more = self.data[self.offset] != _CLOSE_BRACKET
-            else:
-                start = self.offset
+            start = self.offset
+            found = _ITEM.match(data, start, end)
+            if found is None:
                 try:
                     value = self.value()
                 except DecodeError as error:
                     error.path = (len(items), *error.path)
                     raise
-                end = self.offset
+                stop = self.offset
                 more = self.goes_on(_CLOSE_BRACKET, "',' or ']'")
+            else:
+                text, number, literal = found.groups()
+                if number is not None:
+                    value = _new(Number, (number.decode(),))
+                    stop = found.end(2)
+                elif text is not None:
+                    value = text.decode()
+                    stop = found.end(1) + 1
+                else:
+                    value = _VALUES[literal]
+                    stop = found.end(3)
+                self.offset = found.end()
+                more = data[self.offset] != _CLOSE_BRACKET
             items.append(value)
             places.append(start)
-            places.append(end)
+            places.append(stop)
         self.offset += 1
         self.depth -= 1
-        return JsonArray(tuple(items), places)
-
-    def plain_item(self) -> tuple[JsonValue, int, int] | None:
-        """Read a scalar item without escapes in one step, and move to what follows it.
-
-        Returns: the value and its place; None, unmoved, for any other item.
-        """
-        found = _PLAIN_ITEM.match(self.data, self.offset, self.end)
-        if found is None:
-            return None
-        try:
-            plain = _scalar(found, 1)
-        except UnicodeDecodeError:
-            return None
-        self.offset = found.end()
-        return plain
+        return _new(JsonArray, (tuple(items), places))
 
     def string(self) -> str:
         """Read a string; the cursor is on its first quote."""
@@ -454,13 +442,18 @@ class _Parser:
     def first_byte(self) -> int:
         """Move past one byte and the white space after it; return the byte there."""
         self.offset += 1
+        byte = self.peek()
+        if byte not in _SPACES:
+            return byte
         self.skip_space()
         return self.peek()
 
     def goes_on(self, close: int, expected: str) -> bool:
         """Stop on the closing byte, or move past a comma to what follows it."""
-        self.skip_space()
         byte = self.peek()
+        if byte in _SPACES:
+            self.skip_space()
+            byte = self.peek()
         if byte == _COMMA:
             self.first_byte()
             return True

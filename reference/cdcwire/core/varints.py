@@ -36,6 +36,11 @@ def read_uvarint(reader: Reader, clause: str) -> int:
 
 def read_varint(reader: Reader, clause: str) -> int:
     """Read one zigzag varint and move past it. Returns: an int in [-2**63, 2**63)."""
+    start = reader.offset
+    if start < reader.end and reader.data[start] < _MORE:  # most integers have one byte
+        reader.offset = start + 1
+        value = reader.data[start]
+        return (value >> 1) ^ -(value & 1)
     value = read_uvarint(reader, clause)
     return (value >> 1) ^ -(value & 1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cdcwire.datahub.streamx import BlobValue, StreamXType
 
@@ -13,8 +13,7 @@ Cells: TypeAlias = "tuple[tuple[str, BlobValue], ...]"
 DEFAULT_VERSION = "0.0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class BlobColumn:
+class BlobColumn(NamedTuple):
     """A column that the message declares."""
 
     name: str

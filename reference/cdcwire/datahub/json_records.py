@@ -8,7 +8,7 @@ Source: datahub, "json".
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
@@ -52,7 +52,7 @@ def read_json_body(
     if not isinstance(document.value, JsonObject):
         problem = f"a body is an object, not {json_kind(document.value)}"
         raise DecodeError(problem, document.start, CLAUSE)
-    members = document.value.by_name()
+    members = document.value.by_name
     action = members.get("Action")
     if action is not None and action.value != "pub":
         problem = f"the action {action.value!r:.40} carries no records: pub does"
@@ -85,7 +85,7 @@ def _read_record(
 ) -> Record:
     if not isinstance(item, JsonObject):
         raise DecodeError(f"a record is an object, not {json_kind(item)}", start, CLAUSE_RECORDS)
-    members = item.by_name()
+    members = item.by_name
     found = members.get("Data")
     if found is None:
         raise DecodeError("a record without Data", start, CLAUSE_RECORDS, ("Data",))
@@ -147,7 +147,7 @@ def _attributes(member: Member | None) -> Attributes:
     return tuple(found)
 
 
-def _text(members: dict[str, Member], name: str) -> str | None:
+def _text(members: Mapping[str, Member], name: str) -> str | None:
     member = members.get(name)
     if member is None or member.value is None:
         return None
@@ -157,7 +157,7 @@ def _text(members: dict[str, Member], name: str) -> str | None:
     return member.value
 
 
-def _integer(members: dict[str, Member], name: str) -> int | None:
+def _integer(members: Mapping[str, Member], name: str) -> int | None:
     member = members.get(name)
     if member is None or member.value is None:
         return None

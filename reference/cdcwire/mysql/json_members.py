@@ -69,21 +69,22 @@ class JsonMembers:
         """
         if not isinstance(value, Number):
             raise DecodeError(f"it is {json_kind(value)}, not an integer", start, clause, path)
+        text = value.text
         if not value.is_integer:
-            problem = f"the integer {value.text:.40} is written with a fraction or exponent"
+            problem = f"the integer {text:.40} is written with a fraction or exponent"
             raise DecodeError(problem, start, clause, path)
-        if value.digits > MAX_INTEGER_DIGITS:
+        if len(text) > MAX_INTEGER_DIGITS and value.digits > MAX_INTEGER_DIGITS:
             problem = f"an integer has {value.digits} digits, more than {MAX_INTEGER_DIGITS}"
             raise DecodeError(problem, start, self.rules.limits_clause, path)
-        number = int(value.text)
+        number = int(text)
         if not low <= number < high:
             raise DecodeError(f"{number} is not in {low} to {high - 1}", start, clause, path)
         return number
 
     def integer_of(self, member: Member, low: int, high: int, clause: str | None = None) -> int:
         """Return the integer that a member holds. Raises: DecodeError."""
-        path = (member.name,)
-        return self.read_integer(member.value, member.start, low, high, clause or self.clause, path)
+        name, value, _, start, _ = member
+        return self.read_integer(value, start, low, high, clause or self.clause, (name,))
 
     def text_of(self, member: Member, clause: str | None = None) -> str:
         """Return the string that a member holds. Raises: DecodeError."""

@@ -101,7 +101,7 @@ class _Reader:
         self, data: bytes, value: JsonObject, end: int, clause: str, tolerated: list[str]
     ) -> None:
         self.data = data
-        self.members = value.by_name()
+        self.members = dict(value.by_name)
         self.end = end
         self.clause = clause
         self.tolerated = tolerated

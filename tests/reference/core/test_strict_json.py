@@ -134,7 +134,7 @@ def test_member_that_may_repeat_counts_by_its_last() -> None:
     assert isinstance(found, JsonObject)
     last = found.get("r")
     assert last is found.members[2]
-    assert found.by_name()["r"] is last
+    assert found.by_name["r"] is last
     assert found.get("x") is None
 
 

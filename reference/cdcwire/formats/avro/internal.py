@@ -5,6 +5,8 @@ Only a test option makes a producer send them. The first byte shows which it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, json_kind, read_json
@@ -52,7 +54,7 @@ def read_ddl(reader: Reader) -> Ddl:
     if not isinstance(document.value, JsonObject):
         problem = f"a DDL is an object, not {json_kind(document.value)}"
         raise DecodeError(problem, document.start, DDL)
-    known = document.value.by_name()
+    known = document.value.by_name
     place = document.end - 1
     texts = [_text(known, name, place) for name in ("query", "schema", "table")]
     code = _number(known, "type", place, _MAX_CODE + 1)
@@ -85,14 +87,14 @@ def write_ddl(ddl: Ddl) -> bytes:
         raise EncodeError("a text has a lone surrogate", DDL) from None
 
 
-def _member(known: dict[str, Member], name: str, place: int) -> Member:
+def _member(known: Mapping[str, Member], name: str, place: int) -> Member:
     found = known.get(name)
     if found is None:
         raise DecodeError(f"the member {name!r} is missing", place, DDL)
     return found
 
 
-def _text(known: dict[str, Member], name: str, place: int) -> str:
+def _text(known: Mapping[str, Member], name: str, place: int) -> str:
     member = _member(known, name, place)
     if not isinstance(member.value, str):
         problem = f"expected a string, found {json_kind(member.value)}"
@@ -100,7 +102,7 @@ def _text(known: dict[str, Member], name: str, place: int) -> str:
     return member.value
 
 
-def _number(known: dict[str, Member], name: str, place: int, end: int) -> int:
+def _number(known: Mapping[str, Member], name: str, place: int, end: int) -> int:
     member = _member(known, name, place)
     value = member.value
     if isinstance(value, Number) and value.is_integer and value.digits <= 20:

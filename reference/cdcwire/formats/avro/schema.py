@@ -191,7 +191,7 @@ class _Parser:
         return Union(branches)
 
     def object(self, value: JsonObject, offset: int, namespace: str, depth: int) -> AvroType:
-        known = value.by_name()
+        known = value.by_name
         kind = _required(known, "type", offset)
         if not isinstance(kind.value, str):
             return self.type(kind.value, kind.start, namespace, depth + 1)
@@ -235,7 +235,7 @@ class _Parser:
             place = fields.places[2 * index]
             if not isinstance(item, JsonObject):
                 raise DecodeError(f"{json_kind(item)} is not a field", place, CLAUSE)
-            members = item.by_name()
+            members = item.by_name
             field_name = _text(_required(members, "name", place))
             if field_name in names:
                 problem = f"field {field_name!r:.80} appears twice"

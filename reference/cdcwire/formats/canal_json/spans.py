@@ -220,7 +220,7 @@ class _Spans(Spans):
             self.add(document.end, path, _shown(found), RULES.text_clause)
             return
         self.add(document.start + 1, path, "message", RULES.text_clause)
-        known = found.by_name()
+        known = found.by_name
         names = _text_of(known, "database"), _text_of(known, "table")
         definition = definitions.columns(*names, version)
         types = _types_of(known.get("mysqlType"))

@@ -89,7 +89,7 @@ def message_of(
 ) -> Message | None:
     """Return the message that a JSON value of ``data`` is. See ``read_object``."""
     found = expect_object(document.value, document.start, CLAUSE_MEMBERS)
-    known, end = found.by_name(), document.end
+    known, end = found.by_name, document.end
     database = name_of(required(known, "database", end))
     table = name_of(required(known, "table", end))
     if table and not selection.wants(database or None, table):
@@ -202,7 +202,7 @@ def _read_extension(member: Member | None, data: bytes) -> Extension | None:
         return None
     with step("_tidb"):
         found = expect_object(member.value, member.start, CLAUSE_EXTENSION)
-        known = found.by_name()
+        known = found.by_name
         timestamps = []
         for name in ("commitTs", "watermarkTs"):
             given = known.get(name)

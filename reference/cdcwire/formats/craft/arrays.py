@@ -56,7 +56,7 @@ def read_uvarints(
     reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read ``count`` uvarints."""
-    return _read_each(reader, count, place, profile, read_uvarint, _value_itself, check)
+    return _read_each(reader, count, place, profile, read_uvarint, None, check)
 
 
 def write_uvarints(
@@ -71,7 +71,7 @@ def read_varints(
     reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read ``count`` zigzag varints."""
-    return _read_each(reader, count, place, profile, read_varint, _value_itself, check)
+    return _read_each(reader, count, place, profile, read_varint, None, check)
 
 
 def write_varints(
@@ -235,25 +235,26 @@ def _read_each(
     place: ArrayPath,
     profile: Profile,
     read_one: Callable[[Reader, str], int],
-    combine: Callable[[int, int], int],
+    combine: Callable[[int, int], int] | None,
     check: NumberCheck | None,
 ) -> list[int]:
     check_count(reader, count, place.before, place.clause)
-    values = []
+    clause, keeps_notes = profile.integers, reader.keeps_notes
+    values: list[int] = []
     value = 0
-    for index in range(count):
-        start = reader.offset
-        try:
-            value = combine(value, read_one(reader, profile.integers))
-            problem = check(index, value) if check else None
-            if problem:
+    try:
+        for index in range(count):
+            start = reader.offset
+            read = read_one(reader, clause)
+            value = combine(value, read) if combine else read
+            if check and (problem := check(index, value)):
                 raise DecodeError(problem, start, place.clause)
-        except DecodeError as error:
-            error.path = (*place.at(index), *error.path)
-            raise
-        if reader.keeps_notes:
-            reader.note(start, value, place.clause, *place.at(index))
-        values.append(value)
+            if keeps_notes:
+                reader.note(start, value, place.clause, *place.at(index))
+            values.append(value)
+    except DecodeError as error:
+        error.path = (*place.at(len(values)), *error.path)
+        raise
     return values
 
 
@@ -269,10 +270,6 @@ def _write_one(
     except EncodeError as error:
         error.path = (*path, *error.path)
         raise
-
-
-def _value_itself(previous: int, value: int) -> int:
-    return value
 
 
 def _sum_unsigned(previous: int, difference: int) -> int:

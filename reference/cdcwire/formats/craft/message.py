@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cdcwire.mysql.values import WireValue
 
@@ -33,8 +33,7 @@ class Skipped(Enum):
 SKIPPED = Skipped.SKIPPED
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column of a group. ``type`` is MySQL's type code."""
 
     name: str

@@ -52,14 +52,15 @@ def read_value(reader: Reader, code: int, flags: int, profile: Profile) -> WireV
 
     Source: craft, the encoding of column values; YEAR and the vector's text as shipped.
     """
-    clause = value_clause(code, profile)
     if code in _NUMBER_TYPES:
         read_number = read_uvarint if types.is_unsigned(code, flags) else read_varint
         number = read_number(reader, profile.integers)
-        reader.expect_end(clause)
+        if reader.left:
+            reader.expect_end(value_clause(code, profile))
         return number
     if code in _FLOAT_TYPES:
         return _read_float(reader, code, profile)
+    clause = value_clause(code, profile)
     if code in types.TEXT_TYPES:
         return _read_text(reader, clause)
     if code in types.STRING_TYPES:

@@ -45,7 +45,7 @@ def is_record(message: KafkaMessage, settings: Settings) -> bool:
     found = read_json(value, RULES).value
     if not isinstance(found, JsonObject):
         return True
-    names = found.by_name().keys()
+    names = found.by_name.keys()
     return not names & {"Records", "Action"}
 
 

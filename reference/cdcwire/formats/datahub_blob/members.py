@@ -7,7 +7,7 @@ member, except in the place of a column's value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.strict_json import (
@@ -27,8 +27,7 @@ CLAUSE_MEMBERS = "datahub-blob: members"
 CLAUSE_LIMITS = "datahub-blob: limits"
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(NamedTuple):
     """The members of one object. ``end``: the place after its closing brace."""
 
     found: Mapping[str, Member]
@@ -64,7 +63,7 @@ def members_of(value: JsonValue, start: int, end: int, clause: str, path: Path =
     """Return the members of an object that ends at ``end``. Raises: DecodeError."""
     if not isinstance(value, JsonObject):
         raise DecodeError(f"an object is expected, not {json_kind(value)}", start, clause, path)
-    return Members(value.by_name(), end)
+    return Members(value.by_name, end)
 
 
 def inner(member: Member, clause: str) -> Members:

@@ -57,10 +57,13 @@ def read_image(
 
 def _read_cell(cell: Member, types: dict[str, StreamXType], date_digits: int) -> BlobValue:
     type_ = types.get(cell.name)
-    with step(cell.name):
+    try:
         if type_ is None:
             raise DecodeError("the column is not declared", cell.name_start, CLAUSE_IMAGES)
         return read_value(type_, cell.value, cell.start, date_digits)
+    except DecodeError as error:
+        error.path = (cell.name, *error.path)
+        raise
 
 
 def read_sequence_id(payload: Members, op: Op) -> str | None:

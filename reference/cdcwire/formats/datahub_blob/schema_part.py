@@ -45,11 +45,14 @@ def read_columns(schema: Members, op: Op) -> tuple[BlobColumn, ...] | None:
     known: set[str] = set()
     for index, item in enumerate(listed.items):
         start, end = listed.places[2 * index : 2 * index + 2]
-        with step("dataColumn", index):
+        try:
             column = _read_column(item, start, end)
             if column.name in known:
                 problem = f"column {column.name!r:.60} is declared twice"
                 raise DecodeError(problem, start, CLAUSE_COLUMNS)
+        except DecodeError as error:
+            error.path = ("dataColumn", index, *error.path)
+            raise
         known.add(column.name)
         columns.append(column)
     return tuple(columns)

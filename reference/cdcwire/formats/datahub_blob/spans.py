@@ -176,7 +176,7 @@ def _types(value: bytes) -> dict[str, StreamXType]:
         member = found.get(name) if isinstance(found, JsonObject) else None
         found = None if member is None else member.value
     for item in found.items if isinstance(found, JsonArray) else ():
-        members = item.by_name() if isinstance(item, JsonObject) else {}
+        members = item.by_name if isinstance(item, JsonObject) else {}
         column, written = (
             members[name].value if name in members else None for name in ("name", "type")
         )

@@ -82,7 +82,7 @@ def _definition(known: Members, name: str, data: bytes) -> TableDefinition | Non
 
 def read_definition(found: JsonObject, member: Member, data: bytes) -> TableDefinition:
     """Return the definition of a table. Raises: DecodeError."""
-    known = found.by_name()
+    known = found.by_name
     columns_member = required(known, "columns", member.end, DEFINITION)
     key_member = required(known, "primary-key", member.end, DEFINITION)
     with step("columns"):
@@ -107,7 +107,7 @@ def read_definition(found: JsonObject, member: Member, data: bytes) -> TableDefi
 
 
 def _column(found: JsonObject, end: int) -> ColumnDefinition:
-    known = found.by_name()
+    known = found.by_name
     labels = known.get("enum-values")
     length = known.get("column-length")
     return ColumnDefinition(

@@ -35,7 +35,7 @@ def decode_key(data: bytes) -> Key:
 
 
 def _hash_key(found: JsonObject, end: int, data: bytes) -> Key:
-    known = found.by_name()
+    known = found.by_name
     uuid = known.get("_uuid")
     table = known.get("table")
     columns = []

@@ -153,7 +153,7 @@ class _Spans(Spans):
         return self.spans
 
     def _message(self, found: JsonObject, document: Document, definitions: Definitions) -> None:
-        known = found.by_name()
+        known = found.by_name
         texts = [
             member.value if member is not None and isinstance(member.value, str) else ""
             for member in map(known.get, ("type", "database", "table"))

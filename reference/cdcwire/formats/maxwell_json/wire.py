@@ -90,7 +90,7 @@ def decode(
 def _read_value(value: bytes, key: bytes | None) -> RowMessage | SchemaMessage:
     document = read_json(value, RULES)
     found = expect_object(document.value, document.start, FIELDS)
-    known = found.by_name()
+    known = found.by_name
     if "encrypted" in known:
         problem = "the message is encrypted; decrypt it first"
         raise DecodeError(problem, known["encrypted"].start, ENCRYPTION, ("encrypted",))

@@ -30,7 +30,7 @@ def read_key(data: bytes, start: int, end: int) -> Key:
     """Return the key in ``data[start:end]``. Raises: DecodeError."""
     clause = "open-protocol: key members"
     document = read_json(data, KEY_RULES, start, end)
-    known = expect_object(document.value, document.start, clause).by_name()
+    known = expect_object(document.value, document.start, clause).by_name
     ts = integer_of(required(known, "ts", document.end, clause), 0, UINT64_END, clause)
     kind = required(known, "t", document.end, clause)
     t = integer_of(kind, -INT64_END, UINT64_END, "open-protocol: event types")

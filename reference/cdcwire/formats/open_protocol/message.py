@@ -7,7 +7,7 @@ empty value here: ``""``, 0, False.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from cdcwire.mysql.values import WireValue
 
@@ -38,8 +38,7 @@ class Key:
     ccl: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column: type code ``type``, handle-key member ``h``, flag bits ``flag``."""
 
     name: str

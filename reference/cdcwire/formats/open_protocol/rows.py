@@ -25,7 +25,7 @@ def read_row(data: bytes, start: int, end: int) -> Row:
     """Return the row in ``data[start:end]``. Raises: DecodeError."""
     clause = "open-protocol: row value"
     document = read_json(data, VALUE_RULES, start, end)
-    known = expect_object(document.value, document.start, clause).by_name()
+    known = expect_object(document.value, document.start, clause).by_name
     groups = {name: _read_group(known.get(name)) for name in ROW_MEMBERS}
     filled = [name for name in ROW_MEMBERS if groups[name]]
     if not filled:
@@ -43,22 +43,29 @@ def _read_group(member: Member | None) -> Columns | None:
         return None
     name = member.name
     group = expect_object(member.value, member.start, "open-protocol: row value", (name,))
-    with step(name):
-        return tuple(_read_column(column) for column in group.members)
+    columns = []
+    for column in group.members:
+        try:
+            columns.append(_read_column(column))
+        except DecodeError as error:
+            error.path = (name, column.name, *error.path)
+            raise
+    return tuple(columns)
 
 
-def _read_column(member: Member) -> Column:
+def _read_column(column: Member) -> Column:
     clause = "open-protocol: column members"
-    with step(member.name):
-        known = expect_object(member.value, member.start, clause).by_name()
-        code = integer_of(required(known, "t", member.end, clause), 0, BYTE_END, clause)
-        flag = integer_of(known["f"], 0, UINT64_END, clause) if "f" in known else 0
-        h = "h" in known and flag_of(known["h"], clause)
-        value = required(known, "v", member.end, clause)
-        with step("v"):
-            return Column(
-                member.name, code, h, flag, read_value(value.value, code, flag, value.start)
-            )
+    known = expect_object(column.value, column.start, clause).by_name
+    code = integer_of(required(known, "t", column.end, clause), 0, BYTE_END, clause)
+    flag = integer_of(known["f"], 0, UINT64_END, clause) if "f" in known else 0
+    h = "h" in known and flag_of(known["h"], clause)
+    member = required(known, "v", column.end, clause)
+    try:
+        value = read_value(member.value, code, flag, member.start)
+    except DecodeError as error:
+        error.path = ("v", *error.path)
+        raise
+    return Column(column.name, code, h, flag, value)
 
 
 def write_row(row: Row, dialect: Dialect) -> bytes:
@@ -113,7 +120,7 @@ def read_ddl(data: bytes, start: int, end: int) -> Ddl:
     """Return the DDL in ``data[start:end]``. Raises: DecodeError."""
     clause = "open-protocol: ddl value"
     document = read_json(data, VALUE_RULES, start, end)
-    known = expect_object(document.value, document.start, clause).by_name()
+    known = expect_object(document.value, document.start, clause).by_name
     query = text_of(required(known, "q", document.end, clause), clause)
     return Ddl(query, integer_of(required(known, "t", document.end, clause), 0, BYTE_END, clause))
 

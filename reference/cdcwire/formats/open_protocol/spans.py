@@ -214,7 +214,7 @@ def _column_spans(part: _Part, column: Member, path: Path, subject: Subject) -> 
         part.member(column, path, clause, subject=subject)
         return
     inner = (*path, column.name)
-    known = column.value.by_name()
+    known = column.value.by_name
     key = Subject(subject.event, ("key",))
     whole = None if "v" in known else subject
     part.add(column.start + 1, inner, f"column {column.name!r}", clause, subject=whole)

@@ -306,7 +306,7 @@ def test_flag_bits_above_7_are_not_in_the_model() -> None:
     message = Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column,)),)),))
     (back,) = messages_of(events_of(message))
     assert encode(back) == encode(
-        Message((RowEvent(1, "s", "t", (ColumnGroup(1, (replace(column, flags=65),)),)),))
+        Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column._replace(flags=65),)),)),))
     )
 
 

@@ -325,7 +325,7 @@ NOT_ENCODED: list[tuple[str, tuple[Event, ...], Path, str]] = [
     ),
     (
         "column-name-too-long",
-        (RowEvent(1, "s", "t", (ColumnGroup(1, (replace(COLUMN, name="n" * 1025),)),)),),
+        (RowEvent(1, "s", "t", (ColumnGroup(1, (COLUMN._replace(name="n" * 1025),)),)),),
         (*COLUMNS, 0, "name"),
         "limits",
     ),

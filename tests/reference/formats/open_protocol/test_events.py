@@ -40,7 +40,7 @@ from cdcwire.mysql.types import column_of
 ID = Column("id", 3, True, 11, 1)
 NOTE = Column("note", 15, False, 64, b"x")
 PRICE = Column("price", 246, False, 65, "1.50")
-OLD_NOTE = replace(NOTE, value=None)
+OLD_NOTE = NOTE._replace(value=None)
 KEY = Key(5, 1, "s", "t")
 TABLE = Table("t", "s", key=("id",))
 COLUMNS = tuple(column_of(c.name, c.type, c.flag) for c in (ID, NOTE, PRICE))
@@ -143,7 +143,7 @@ def test_empty_old_columns_make_an_insert() -> None:
 
 
 def test_handle_key_of_old_producers_is_known_by_h_alone() -> None:
-    event = events_of(Message((Item(KEY, Row(u=(replace(ID, flag=0), NOTE))),)))[0]
+    event = events_of(Message((Item(KEY, Row(u=(ID._replace(flag=0), NOTE))),)))[0]
     assert isinstance(event, RowChange)
     assert event.table.key == ("id",)
 
@@ -172,7 +172,7 @@ def test_time_zone_of_timestamps_is_given_by_the_option() -> None:
     assert event.after.columns[1].type == TimestampType(zone="+08:00")
     assert from_event(event, Settings(time_zone="+08:00")).value == Row(u=(ID, column))
     moved = from_event(event, Settings(time_zone="UTC")).value
-    assert moved == Row(u=(ID, replace(column, value="2021-04-06 04:34:56")))
+    assert moved == Row(u=(ID, column._replace(value="2021-04-06 04:34:56")))
 
 
 def _insert(kind: Type, value: object, source: str | None = None) -> RowChange:
