@@ -31,6 +31,7 @@ BENCHMARKS = (
     "craft_arrow",
     "csv_arrow",
     "memory",
+    "explain",
 )
 LARGE_BENCHMARKS = (
     "spark_decode",

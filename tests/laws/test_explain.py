@@ -1,4 +1,7 @@
-"""Explaining and decoding agree: both refuse the same messages, for the same reason."""
+"""Explaining and decoding agree: both refuse the same messages, for the same reason.
+
+The spans of a message come in the order of its parts and bytes.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,12 @@ def _differences(cases: Iterable[Case]) -> list[str]:
             continue  # no message is read with refused settings
         for number, message in enumerate(case.messages):
             decoded = _error(format_, message, context)
-            explained = format_.explain(message, context=context).error
-            if _shown(decoded) != _shown(explained):
-                found.append(f"{case.id}, message {number}: {decoded} / {explained}")
+            explanation = format_.explain(message, context=context)
+            if _shown(decoded) != _shown(explanation.error):
+                found.append(f"{case.id}, message {number}: {decoded} / {explanation.error}")
+            places = [("key value".index(span.part), span.start) for span in explanation.each()]
+            if places != sorted(places):
+                found.append(f"{case.id}, message {number}: spans out of order")
     return found
 
 

@@ -7,8 +7,11 @@ are plain ASCII except for the sign of a cut, so they are the same on every Pyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice
+from operator import attrgetter
+from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Explanation
@@ -20,6 +23,7 @@ LINES_A_FIELD = 6
 MAX_VALUE_TEXT = 64
 MAX_FIELD_TEXT = 48
 ERROR_MARK = ">"
+MEASURED_LINES = 4096  # from which the widths of the columns follow
 
 _GUTTER = 8  # the column of offsets, with the mark
 _CUT = "…"
@@ -43,6 +47,22 @@ class _Line:
         return f"{_CUT} {self.cut} bytes more" if self.cut else self.raw.hex(" ")
 
 
+_Dump: TypeAlias = "Iterable[tuple[str, Iterable[_Line]]]"
+
+
+class _ByPart:
+    """Spans of which those of one part come after those of the other."""
+
+    def __init__(self, spans: Iterator[Span]) -> None:
+        self._spans = spans
+        self._next = next(spans, None)
+
+    def of(self, part: str) -> Iterator[Span]:
+        while (span := self._next) is not None and span.part == part:
+            self._next = next(self._spans, None)
+            yield span
+
+
 def hexdump_lines(
     explanation: Explanation,
     message: Message,
@@ -50,27 +70,31 @@ def hexdump_lines(
     context: int = 5,
     focus_part: str = "value",
     most_lines: int | None = None,
-) -> list[str]:
-    """Return the annotated dump of a message.
+) -> Iterator[str]:
+    """Yield the lines of the annotated dump of a message.
 
+    The lines are made while the spans are read, unless a part of them is asked for. The columns
+    are as wide as the first lines need; a later line that needs more is longer.
     A ``>`` flags the byte of ``explanation.error``, with the error on the line below. With
     ``focus_offset`` it flags the byte at this offset of ``focus_part`` instead, and only
     ``context`` lines before and after it are shown. ``most_lines``: a part with more lines is cut
     in its middle, but not at the flagged line.
     """
     error = explanation.error
-    if focus_offset is None:
-        if error is None:
-            dump = _dump(explanation, message, None, "", None)
-        else:
-            part = error_part(error, message)
-            dump = _dump(explanation, message, error.offset, part, error)
-        if most_lines is not None:
-            dump = [(part, _abridged(lines, most_lines, context)) for part, lines in dump]
-        return _with_headings(dump)
-    dump = _dump(explanation, message, focus_offset, focus_part, None)
-    focused = [(part, lines) for part, lines in dump if part == focus_part]
-    return _with_headings([(part, _around_mark(lines, context)) for part, lines in focused])
+    names = tuple(message_parts(message))
+    dump: _Dump
+    if focus_offset is not None:
+        dump = _dump(explanation, message, focus_offset, focus_part, None)
+        every = [(part, list(lines)) for part, lines in dump]
+        dump = [(part, _around_mark(lines, context)) for part, lines in every if part == focus_part]
+        names = (focus_part,)
+    elif error is None:
+        dump = _dump(explanation, message, None, "", None)
+    else:
+        dump = _dump(explanation, message, error.offset, error_part(error, message), error)
+    if focus_offset is None and most_lines is not None:
+        dump = ((part, _abridged(list(lines), most_lines, context)) for part, lines in dump)
+    return _with_headings(dump, has_parts=names not in ((), ("value",)))
 
 
 def message_parts(message: Message) -> dict[str, bytes]:
@@ -95,24 +119,18 @@ def _dump(
     focus: int | None,
     focus_part: str,
     error: DecodeError | None,
-) -> list[tuple[str, list[_Line]]]:
-    dump = []
+) -> Iterator[tuple[str, Iterable[_Line]]]:
+    spans = _ByPart(explanation.each())
     for part, raw in message_parts(message).items():
-        spans = [span for span in explanation.spans if span.part == part]
-        lines = list(_lines_of_part(spans, raw, focus if part == focus_part else None))
+        lines = _lines_of_part(spans.of(part), raw, focus if part == focus_part else None)
         if focus is not None and part == focus_part:
             lines = _mark(lines, focus, len(raw), error)
-        dump.append((part, lines))
-    return dump
+        yield part, lines
 
 
-def _lines_of_part(spans: list[Span], raw: bytes, focus: int | None) -> Iterator[_Line]:
-    ordered = sorted(
-        (span for span in spans if span.start <= span.end <= len(raw)),
-        key=lambda span: (span.start, -span.end),
-    )
+def _lines_of_part(spans: Iterable[Span], raw: bytes, focus: int | None) -> Iterator[_Line]:
     cursor = 0
-    for index, span in enumerate(ordered):
+    for span, following in _pairs(spans, len(raw)):
         if span.start > cursor:
             yield from _wrapped(_gap(raw, cursor, span.start), focus)
             cursor = span.start
@@ -123,7 +141,7 @@ def _lines_of_part(spans: list[Span], raw: bytes, focus: int | None) -> Iterator
             value_text(span, raw),
             span.clause,
         )
-        has_inner = index + 1 < len(ordered) and ordered[index + 1].start < span.end
+        has_inner = following is not None and following.start < span.end
         if span.start < cursor or has_inner:
             yield line  # its bytes stand with the fields inside it
             continue
@@ -131,6 +149,19 @@ def _lines_of_part(spans: list[Span], raw: bytes, focus: int | None) -> Iterator
         cursor = span.end
     if cursor < len(raw):
         yield from _wrapped(_gap(raw, cursor, len(raw)), focus)
+
+
+def _pairs(spans: Iterable[Span], size: int) -> Iterator[tuple[Span, Span | None]]:
+    """Yield each span within the part with the one after it; outer spans before inner ones."""
+    inside = (span for span in spans if span.start <= span.end <= size)
+    previous = None
+    for _, together in groupby(inside, key=attrgetter("start")):
+        for span in sorted(together, key=attrgetter("end"), reverse=True):
+            if previous is not None:
+                yield previous, span
+            previous = span
+    if previous is not None:
+        yield previous, None
 
 
 def _gap(raw: bytes, start: int, end: int) -> _Line:
@@ -162,48 +193,44 @@ def _short(text: str, limit: int) -> str:
 
 def _wrapped(line: _Line, focus: int | None) -> Iterator[_Line]:
     """Yield a field's line, and those that its further bytes need."""
-    pieces = [
-        _Line(line.start + begin, line.raw[begin : begin + BYTES_A_LINE])
-        for begin in range(0, len(line.raw), BYTES_A_LINE)
-    ] or [line]
-    pieces[0] = replace(line, raw=pieces[0].raw)
-    if len(pieces) <= LINES_A_FIELD:
-        yield from pieces
-        return
-    shown = pieces[: LINES_A_FIELD - 1]
-    hidden = pieces[LINES_A_FIELD - 1 :]
-    yield from shown
-    at_focus = [piece for piece in hidden if _holds(piece, focus)]
-    yield from _runs(hidden, at_focus)
+    size = len(line.raw)
+    all_shown = size <= BYTES_A_LINE * LINES_A_FIELD
+    shown = size if all_shown else BYTES_A_LINE * (LINES_A_FIELD - 1)
+    yield replace(line, raw=line.raw[:BYTES_A_LINE])
+    for begin in range(BYTES_A_LINE, shown, BYTES_A_LINE):
+        yield _piece(line, begin)
+    hidden = replace(line, start=line.start + shown, raw=line.raw[shown:])
+    if focus is not None and _holds(hidden, focus):
+        begin = (focus - line.start) // BYTES_A_LINE * BYTES_A_LINE
+        yield from _left_out(line, shown, begin)
+        yield _piece(line, begin)
+        shown = min(begin + BYTES_A_LINE, size)
+    yield from _left_out(line, shown, size)
 
 
-def _runs(hidden: list[_Line], kept: list[_Line]) -> Iterator[_Line]:
-    """Yield ``hidden`` with all but the ``kept`` lines drawn together."""
-    start, cut = hidden[0].start, 0
-    for line in hidden:
-        if line in kept:
-            if cut:
-                yield _Line(start, b"", cut=cut)
-            yield line
-            start, cut = line.start + len(line.raw), 0
-        else:
-            cut += len(line.raw)
-    if cut:
-        yield _Line(start, b"", cut=cut)
+def _piece(line: _Line, begin: int) -> _Line:
+    return _Line(line.start + begin, line.raw[begin : begin + BYTES_A_LINE])
+
+
+def _left_out(line: _Line, begin: int, end: int) -> Iterator[_Line]:
+    if begin < end:
+        yield _Line(line.start + begin, b"", cut=end - begin)
 
 
 def _holds(line: _Line, focus: int | None) -> bool:
     return focus is not None and line.start <= focus < line.start + len(line.raw)
 
 
-def _mark(lines: list[_Line], focus: int, size: int, error: DecodeError | None) -> list[_Line]:
-    marked = []
+def _mark(
+    lines: Iterable[_Line], focus: int, size: int, error: DecodeError | None
+) -> Iterator[_Line]:
+    found = False
     for line in lines:
         is_marked = _holds(line, focus)
-        marked.append(replace(line, is_marked=is_marked, error=error if is_marked else None))
-    if not any(line.is_marked for line in marked):
-        marked.append(_Line(size, b"", "(end)", is_marked=True, error=error))
-    return marked
+        found = found or is_marked
+        yield replace(line, is_marked=is_marked, error=error if is_marked else None)
+    if not found:
+        yield _Line(size, b"", "(end)", is_marked=True, error=error)
 
 
 def _around_mark(lines: list[_Line], context: int) -> list[_Line]:
@@ -233,25 +260,30 @@ def _abridged(lines: list[_Line], most_lines: int, context: int) -> list[_Line]:
     return shown
 
 
-def _with_headings(dump: list[tuple[str, list[_Line]]]) -> list[str]:
-    everything = [line for _, lines in dump for line in lines]
+def _with_headings(dump: _Dump, *, has_parts: bool) -> Iterator[str]:
+    rows = _rows(dump, has_parts=has_parts)
+    first = list(islice(rows, MEASURED_LINES))
     widths = [
-        max((len(getattr(line, name)) for line in everything), default=0)
-        for name in ("hex", "field", "value")
+        max([len(heading), *(len(getattr(row, name)) for row in first if isinstance(row, _Line))])
+        for heading, name in zip(_HEADINGS[1:4], ("hex", "field", "value"), strict=True)
     ]
-    widths = [max(width, len(name)) for width, name in zip(widths, _HEADINGS[1:], strict=False)]
-    heading = "  ".join(
+    yield "  ".join(
         [_HEADINGS[0].ljust(_GUTTER - 2), *map(str.ljust, _HEADINGS[1:4], widths), _HEADINGS[4]]
     )
-    shown = [heading]
+    for row in chain(first, rows):
+        if isinstance(row, str):
+            yield row
+            continue
+        yield _text(row, widths)
+        if row.error is not None:
+            yield f"{'':{_GUTTER}}^ {_ascii(str(row.error))}"
+
+
+def _rows(dump: _Dump, *, has_parts: bool) -> Iterator[str | _Line]:
     for part, lines in dump:
-        if len(dump) > 1 or part != "value":
-            shown.append(f"{part}:")
-        for line in lines:
-            shown.append(_text(line, widths))
-            if line.error is not None:
-                shown.append(f"{'':{_GUTTER}}^ {_ascii(str(line.error))}")
-    return shown
+        if has_parts:
+            yield f"{part}:"
+        yield from lines
 
 
 _HEADINGS = ["offset", "bytes", "field", "value", "clause"]

@@ -132,7 +132,7 @@ def _with_expected_error(explanation: Explanation, case: Case, number: int) -> E
         return explanation
     path = tuple(error.get("path", ()))
     expected = DecodeError("to be rejected here", error["offset"], error["clause"], path)
-    return replace(explanation, error=expected)
+    return Explanation(explanation.spans, expected, explanation.warnings)
 
 
 def explain_message(case: Case, message: Message) -> Explanation:

@@ -128,7 +128,7 @@ def explanation(
         with suppress(DecodeError):  # bytes that are not JSON: ``error`` has the reason
             shown = [] if data is None else part_spans(data, part, known, subjects)
         if error is not None and error.path[:1] == (part,):
-            shown = cut_spans(shown, error, part)
+            shown = list(cut_spans(shown, error, part))
         spans.extend(shown)
     return Explanation(tuple(spans), error, warnings)
 

@@ -106,13 +106,44 @@ class Context:
 NO_CONTEXT = Context()
 
 
-@dataclass(frozen=True, slots=True)
 class Explanation:
-    """The spans of a message in the order of its bytes, and the error that ended them, if any."""
+    """The spans of a message in the order of its bytes, and the error that ended them, if any.
 
-    spans: tuple[Span, ...]
-    error: DecodeError | None = None
-    warnings: tuple[str, ...] = ()
+    The spans of the key come before those of the value. Where ``made`` is a function, it yields the
+    spans one by one each time it is called.
+    """
+
+    __slots__ = ("_kept", "_made", "error", "warnings")
+
+    def __init__(
+        self,
+        made: tuple[Span, ...] | Callable[[], Iterator[Span]],
+        error: DecodeError | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        self._made = made
+        self._kept = made if isinstance(made, tuple) else None
+        self.error = error
+        self.warnings = warnings
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Explanation):
+            return NotImplemented
+        mine, others = (self.spans, self.error), (other.spans, other.error)
+        return mine == others and self.warnings == other.warnings
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def each(self) -> Iterator[Span]:
+        """Yield the spans, without keeping them if they can be made again."""
+        return iter(self._made) if isinstance(self._made, tuple) else self._made()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans."""
+        if self._kept is None:
+            self._kept = tuple(self.each())
+        return self._kept
 
 
 class ToEvents(Protocol):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.errors import DecodeError, Path
@@ -41,19 +42,33 @@ class Spans:
         self.spans.append(span)
         self.offset = end
 
-    def cut(self, error: DecodeError) -> None:
-        """Keep the spans before an error, and add what was read of the field that has it."""
-        self.spans = cut_spans(self.spans, error, self.part)
+    def each(self, walk: Iterator[None], error: DecodeError | None = None) -> Iterator[Span]:
+        """Yield the spans that a walk adds between its steps, up to ``error`` if it is given.
+
+        What the walk cannot read cannot be decoded either, so its own errors are known elsewhere.
+        """
+        spans = self._taken(walk)
+        yield from spans if error is None else cut_spans(spans, error, self.part)
+
+    def _taken(self, walk: Iterator[None]) -> Iterator[Span]:
+        with suppress(DecodeError):
+            for _ in walk:
+                yield from self.spans
+                self.spans.clear()
+        yield from self.spans
+        self.spans.clear()
 
 
-def cut_spans(spans: Iterable[Span], error: DecodeError, part: str = "value") -> list[Span]:
-    """Return the spans before an error, and what was read of the field that has it."""
-    kept = [span for span in spans if span.end <= error.offset]
-    start = kept[-1].end if kept else 0
+def cut_spans(spans: Iterable[Span], error: DecodeError, part: str = "value") -> Iterator[Span]:
+    """Yield the spans before an error, and what was read of the field that has it."""
+    start = 0
+    for span in spans:
+        if span.end <= error.offset:
+            yield span
+            start = span.end
     if start < error.offset:
         text = "read up to the error"
-        kept.append(Span(error.path, start, error.offset, text, error.clause, part))
-    return kept
+        yield Span(error.path, start, error.offset, text, error.clause, part)
 
 
 def json_text(value: JsonValue) -> str:

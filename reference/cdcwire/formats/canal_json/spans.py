@@ -7,7 +7,7 @@ span. Each other file of a prefix is one span.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ from cdcwire.core.claim_check import explained_file, is_claim_check
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Explanation
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.reader import EventPart, Subject
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
@@ -29,7 +29,7 @@ from cdcwire.core.strict_json import (
 )
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
 from cdcwire.formats.canal_json.events import events_of
-from cdcwire.formats.canal_json.files import read_line
+from cdcwire.formats.canal_json.files import read_messages
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed, read_message
@@ -94,15 +94,26 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
         if is_claim_check(message, context.blobs):
             return explained_file(message, _EXTENSION_CLAUSES["claimCheckLocation"])
         return _explain_file(message, settings, definitions)
-    spans = _Spans(message.value or b"")
-    error = None
-    if spans.data:
-        error = _error_of(lambda: _read(spans.data, settings, definitions, context.blobs))
-        if settings.compression is not None:
-            return _explain_compressed(spans, settings.compression, error)
-        spans.walk(lambda: read_json(spans.data, RULES), definitions, ())
-        spans.end((), "white space", RULES.text_clause, error)
-    return spans.explanation(error)
+    value = message.value or b""
+    if not value:
+        return Explanation(())
+    error = _error_of(lambda: _read(value, settings, definitions, context.blobs))
+    if settings.compression is not None:
+        return _explain_compressed(_Spans(value), settings.compression, error)
+    return _explanation(value, lambda spans: spans.message(definitions, error), error)
+
+
+def _explanation(
+    data: bytes, walk: Callable[[_Spans], Iterator[None]], error: DecodeError | None
+) -> Explanation:
+    """Return the spans up to the error; all, if the error is in a claim-check file."""
+    is_here = error is not None and error.path[:1] != ("claim_check",)
+
+    def made() -> Iterator[Span]:
+        spans = _Spans(data)
+        return spans.each(walk(spans), error if is_here else None)
+
+    return Explanation(made, error)
 
 
 def _read(
@@ -129,7 +140,6 @@ def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions
         place = path_of(file, settings.layout)
     except DecodeError as wrong_path:
         return Explanation((), wrong_path)
-    spans = _Spans(file.value)
     error: DecodeError | None
     match place:
         case MetadataPath():
@@ -142,34 +152,39 @@ def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions
             error = _error_of(lambda: read_schema(file, place))
             what, clause = "schema file", "storage: schema files"
         case _:
-            return _explain_rows(spans, settings.terminator, definitions, place)
+            return _explain_rows(file.value, settings.terminator, definitions, place)
     text = f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r}"
     subject = None if isinstance(place, IndexPath) else Subject(0)
-    spans.end((), text, clause, error, subject)
-    return spans.explanation(error)
+
+    def walk(spans: _Spans) -> Iterator[None]:
+        spans.end((), text, clause, error, subject)
+        yield
+
+    return _explanation(file.value, walk, error)
 
 
 def _explain_rows(
-    spans: _Spans, terminator: bytes, definitions: Definitions, place: DataPath | None
+    data: bytes, terminator: bytes, definitions: Definitions, place: DataPath | None
 ) -> Explanation:
-    error: DecodeError | None = None
+    def read() -> None:
+        for _ in read_messages(data, terminator, EVERYTHING, definitions, place):
+            pass
+
     version = None if place is None else place.version
-    index = 0
-    while error is None and spans.offset < len(spans.data):
-        start, path = spans.offset, ("rows", index)
-        end = start
-        try:
-            _, end = read_line(spans.data, start, terminator, EVERYTHING, definitions, place)
-        except DecodeError as caught:
-            error = caught
-            error.path = (*path, *error.path)
-        spans.walk(
-            lambda: read_json_value(spans.data, RULES, spans.offset), definitions, path, version
-        )
-        if error is None:
+
+    def walk(spans: _Spans) -> Iterator[None]:
+        index = 0
+        while spans.offset < len(data):
+            path = ("rows", index)
+            document = read_json_value(data, RULES, spans.offset)
+            yield from spans.walk(document, definitions, path, version)
+            if not data.startswith(terminator, document.end):
+                return
+            end = document.end + len(terminator)
             spans.add(end, (*path, "terminator"), repr(terminator), "canal-json: framing")
-        index += 1
-    return spans.explanation(error)
+            index += 1
+
+    return _explanation(data, walk, _error_of(read))
 
 
 def _error_of(read: Callable[[], object]) -> DecodeError | None:
@@ -197,24 +212,19 @@ class _Spans(Spans):
         if self.offset < len(self.data) and error is None:
             self.add(len(self.data), path, text, clause, subject=subject)
 
-    def explanation(self, error: DecodeError | None) -> Explanation:
-        """Return the spans up to the error; all, if the error is in a claim-check file."""
-        if error is not None and error.path[:1] != ("claim_check",):
-            self.cut(error)
-        return Explanation(tuple(self.spans), error)
+    def message(self, definitions: Definitions, error: DecodeError | None) -> Iterator[None]:
+        """Add the spans of a message. Raises: DecodeError."""
+        yield from self.walk(read_json(self.data, RULES), definitions, ())
+        self.end((), "white space", RULES.text_clause, error)
 
     def walk(
         self,
-        read: Callable[[], Document],
+        document: Document,
         definitions: Definitions,
         path: Path,
         version: int | None = None,
-    ) -> None:
-        """Add the spans of an object, as far as it is JSON; the error is known elsewhere."""
-        try:
-            document = read()
-        except DecodeError:
-            return
+    ) -> Iterator[None]:
+        """Add the spans of an object, member by member and row by row."""
         found = document.value
         if not isinstance(found, JsonObject):
             self.add(document.end, path, _shown(found), RULES.text_clause)
@@ -226,14 +236,15 @@ class _Spans(Spans):
         types = _types_of(known.get("mysqlType"))
         line = _Line(path, self.events if path else None, _text_of(known, "type") == DELETE)
         for member in found.members:
-            self._member(member, line, types, definition)
+            yield from self._member(member, line, types, definition)
+            yield
         self.add(document.end, path, "end", RULES.text_clause)
         rows = known["data"].value if "data" in known else None
         self.events += len(rows.items) if isinstance(rows, JsonArray) else 1
 
     def _member(
         self, member: Member, line: _Line, types: Mapping[str, str], definition: Definition
-    ) -> None:
+    ) -> Iterator[None]:
         name, value = member.name, member.value
         clause, inner = _CLAUSES.get(name, _UNKNOWN), (*line.path, name)
         subject = line.subject(name)
@@ -244,6 +255,7 @@ class _Spans(Spans):
                 side: EventPart = "before" if name == "old" or line.is_delete else "after"
                 row = Subject(self.events + index, (side,))
                 self._row(item, start, end, (*inner, index), clause, types, definition, row)
+                yield
             self.add(member.end, inner, "end", clause)
         elif name in ("sqlType", "mysqlType", "_tidb") and isinstance(value, JsonObject):
             self.add(member.start + 1, inner, f"{len(value.members)} members", clause)

@@ -6,6 +6,8 @@ prefix are one span each. Without a definition of the table, columns have number
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, StoredFile, expect_file
@@ -42,16 +44,15 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
         return _explain_other(file, place, settings)
     definitions = Definitions(context.tables)
     error = _error_of(file.value, settings, definitions, place)
-    spans = _Spans(file.value)
-    try:
-        spans.walk(settings, _plan(file.value, settings, definitions, place))
-    except DecodeError as caught:
-        error = error or caught
-    if error is not None and error.clause == CLAUSE_SCHEMA and not error.path:
-        return Explanation(tuple(spans.spans), error)  # all fields are seen, without their names
-    if error is not None:
-        spans.cut(error)
-    return Explanation(tuple(spans.spans), error)
+    plan = _plan(file.value, settings, definitions, place)
+    # Without a definition of the table, all fields are seen, without their names.
+    is_cut = error is not None and (error.clause != CLAUSE_SCHEMA or bool(error.path))
+
+    def made() -> Iterator[Span]:
+        spans = _Spans(file.value)
+        return spans.each(spans.walk(settings, plan), error if is_cut else None)
+
+    return Explanation(made, error)
 
 
 def _error_of(
@@ -104,8 +105,11 @@ def _plan(
 class _Spans(Spans):
     """The spans of a data file."""
 
-    def walk(self, settings: Settings, plan: FilePlan | None) -> None:
-        """Add the spans of the header line and of all fields. Raises: DecodeError."""
+    def walk(self, settings: Settings, plan: FilePlan | None) -> Iterator[None]:
+        """Add the spans of the header line and of all fields, record by record.
+
+        Raises: DecodeError.
+        """
         if not self.data:
             return
         names = None if plan is None else plan.names
@@ -134,6 +138,7 @@ class _Spans(Spans):
                     self._column(reader.offset, place, field, settings, plan)
                 index += 1
             record += 1
+            yield
 
     def _column(
         self,

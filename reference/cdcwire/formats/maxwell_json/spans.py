@@ -10,7 +10,7 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import Spans, json_text, with_instant
+from cdcwire.core.spans import Spans, cut_spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -147,8 +147,8 @@ class _Spans(Spans):
     def _ended(self, error: DecodeError | None) -> list[Span]:
         """Return the spans up to the error, or with the white space at the end."""
         if error is not None:
-            self.cut(error)
-        elif self.offset < len(self.data):
+            return list(cut_spans(self.spans, error, self.part))
+        if self.offset < len(self.data):
             self.add(len(self.data), (), "white space", RULES.text_clause)
         return self.spans
 

@@ -7,13 +7,14 @@ compressed item has no separate place in the bytes: it is one span.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from functools import partial
 
 from cdcwire.core.claim_check import explained_file
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
-from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.reader import EventPart, Subject
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
 from cdcwire.formats.open_protocol.events import events_of
@@ -77,15 +78,17 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
         events_of(found, settings, context.blobs)
     except DecodeError as caught:
         error = caught
+    return Explanation(partial(_spans, message, settings, error), error)
+
+
+def _spans(message: KafkaMessage, settings: Settings, error: DecodeError | None) -> Iterator[Span]:
+    broken = None if error is None else error.path[0]
     key, value = _Part(message.key, "key"), _Part(message.value, "value")
-    with suppress(DecodeError):  # what can't be walked can't be decoded either: it is in ``error``
-        event_types = _key_spans(key)
-        if error is None or error.path[0] != "key":
-            _value_spans(value, event_types, settings)
-    for part in (key, value):
-        if error is not None and error.path[0] == part.part:
-            part.cut(error)
-    return Explanation((*key.spans, *value.spans), error)
+    event_types: list[int] = []
+    yield from key.each(_key_spans(key, event_types), error if broken == "key" else None)
+    if broken != "key":
+        walk = _value_spans(value, event_types, settings)
+        yield from value.each(walk, error if broken == "value" else None)
 
 
 class _Part(Spans):
@@ -122,9 +125,8 @@ class _Part(Spans):
         self.add(member.end, path, text, clause, note, member.value, subject)
 
 
-def _key_spans(part: _Part) -> list[int]:
-    """Add the spans of the Kafka key; return the event type of each item, 0 where unreadable."""
-    event_types = []
+def _key_spans(part: _Part, event_types: list[int]) -> Iterator[None]:
+    """Add the spans of the Kafka key, and the event type of each item, 0 where unreadable."""
     places = read_key_frame(part.data)
     part.add(NUMBER_BYTES, ("version",), "1", "open-protocol: batch version", value=1)
     for index, place in enumerate(places):
@@ -148,7 +150,7 @@ def _key_spans(part: _Part) -> list[int]:
                 subject = _key_subject(member.name, index, event_types[-1])
             part.member(member, (index,), clause, text, note, subject)
         part.close(place[1], (index,), "open-protocol: json text")
-    return event_types
+        yield
 
 
 def _key_subject(name: str, index: int, event_type: int) -> Subject | None:
@@ -159,7 +161,7 @@ def _key_subject(name: str, index: int, event_type: int) -> Subject | None:
     return Subject(index, (_KEY_PARTS[name],)) if name in _KEY_PARTS else None
 
 
-def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> None:
+def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Iterator[None]:
     for index, place in enumerate(read_value_frame(part.data)):
         _length_span(part, place, index)
         event_type = event_types[index] if index < len(event_types) else 0
@@ -182,6 +184,7 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Non
                 subject = None if parts is None else Subject(index, parts)
                 part.member(member, (index,), clause, subject=subject)
         part.close(place[1], (index,), "open-protocol: json text")
+        yield
 
 
 def _length_span(part: _Part, place: ItemBounds, index: int) -> None:
