@@ -51,7 +51,7 @@ _Dump: TypeAlias = "Iterable[tuple[str, Iterable[_Line]]]"
 
 
 class _ByPart:
-    """Spans of which those of one part come after those of the other."""
+    """The spans of a message, part by part."""
 
     def __init__(self, spans: Iterator[Span]) -> None:
         self._spans = spans

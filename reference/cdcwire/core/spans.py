@@ -45,7 +45,7 @@ class Spans:
     def each(self, walk: Iterator[None], error: DecodeError | None = None) -> Iterator[Span]:
         """Yield the spans that a walk adds between its steps, up to ``error`` if it is given.
 
-        What the walk cannot read cannot be decoded either, so its own errors are known elsewhere.
+        The walk's own errors end it silently: decoding has reported them.
         """
         spans = self._taken(walk)
         yield from spans if error is None else cut_spans(spans, error, self.part)
