@@ -63,6 +63,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 CHOICES: Mapping[str, str] = MappingProxyType(
     {
         "date-width": "any number of digits",
+        "ddl-meta-other-stream": "kept as bytes",
         "missing-column": "absent, not NULL",
         "null-members": "read as not there",
         "primary-key-missing": "no primary key",

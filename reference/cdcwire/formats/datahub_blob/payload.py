@@ -14,17 +14,17 @@ from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Cells, Ddl
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.datahub.ops import Op
 from cdcwire.datahub.streamx import BlobValue, StreamXType, check_value, read_value
+from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
+from cdcwire.formats.datahub_blob.ddl_meta import check_ddl_text
 from cdcwire.formats.datahub_blob.members import Members, inner, integer_of, text_of
 
 CLAUSE_IMAGES = "datahub-blob: row images"
 CLAUSE_SEQUENCE = "datahub-blob: sequence ids"
 CLAUSE_TIMES = "datahub-blob: timestamps"
 CLAUSE_DDL = "datahub-blob: ddl"
-CLAUSE_META = "datahub-blob: ddlMeta"
 
 MAX_TIME = 9999999999999  # 13 digits
 MAX_SEQUENCE_DIGITS = 38
-JAVA_STREAM = b"\xac\xed\x00\x05"  # magic and version of a Java Object Serialization stream
 _SEQUENCE_ID = re.compile(r"[0-9]+")
 
 
@@ -119,9 +119,11 @@ def read_ddl(payload: Members, op: Op) -> Ddl | None:
                 problem = f"text is expected, not {json_kind(found.value)}"
                 raise DecodeError(problem, found.start, CLAUSE_META)
             meta = read_base64(found.value, found.start, CLAUSE_META)
-            if not meta.startswith(JAVA_STREAM):
-                problem = "not a Java stream, which begins with AC ED 00 05"
-                raise DecodeError(problem, found.start, CLAUSE_META)
+            try:
+                check_ddl_text(text, meta)
+            except DecodeError as error:
+                error.offset = found.start
+                raise
     return Ddl(text, meta)
 
 
@@ -177,9 +179,10 @@ def _ddl(ddl: Ddl | None, op: Op) -> dict[str, object]:
         raise EncodeError(f"{op.name} needs its statement", CLAUSE_DDL, ("ddl", "text"))
     found: dict[str, object] = {"text": ddl.text}
     if ddl.meta is not None:
-        if not ddl.meta.startswith(JAVA_STREAM):
-            problem = "not a Java stream, which begins with AC ED 00 05"
-            raise EncodeError(problem, CLAUSE_META, ("ddl", "ddlMeta"))
+        try:
+            check_ddl_text(ddl.text, ddl.meta)
+        except DecodeError as error:
+            raise EncodeError(error.problem, CLAUSE_META, ("ddl", "ddlMeta")) from None
         found["ddlMeta"] = write_base64(ddl.meta)
     return found
 
