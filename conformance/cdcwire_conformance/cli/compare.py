@@ -41,7 +41,12 @@ from cdcwire_conformance.cli.context import (
     parse_option_arguments,
     schemas_at,
 )
-from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_arguments, follow
+from cdcwire_conformance.cli.follow import (
+    add_follow_arguments,
+    check_follow_arguments,
+    check_followed,
+    follow,
+)
 from cdcwire_conformance.cli.looks_like import named_formats
 from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs, without_logs
 from cdcwire_conformance.cli.recorded import recorded_format, schemas_near, with_recorded
@@ -264,8 +269,9 @@ def run(arguments: argparse.Namespace) -> int:
     with without_logs(), java_ends_on_interrupt():
         work = prepared(arguments)
         if arguments.follow:
+            sides = work.left, work.right
+            check_followed(arguments, sides, work.options)
             with _on_spark(work) as (spark, report, progress):
-                sides = work.left, work.right
                 return follow(spark, arguments, sides, work.options, work.masking, report, progress)
         found, _ = compared(work)
     print(text(found), end="")
@@ -410,17 +416,10 @@ def _asked(
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
     context = replace(context, selection=EVERYTHING, compressions={})
+    own = [replace(context, options=chosen, schemas=schemas) for _, chosen, schemas in sides]
     left, right = (
-        ComparedFeed(
-            source,
-            with_recorded(
-                NAME,
-                source.folder,
-                source.format.name,
-                replace(context, options=chosen, schemas=schemas),
-            ),
-        )
-        for source, chosen, schemas in sides
+        ComparedFeed(source, with_recorded(NAME, source.folder, source.format.name, known))
+        for (source, _, _), known in zip(sides, own, strict=True)
     )
     meaning = meaning_from(arguments)
     terms = terms_of(left.side, right.side, meaning=meaning)

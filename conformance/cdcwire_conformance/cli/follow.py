@@ -95,6 +95,17 @@ def check_follow_arguments(arguments: argparse.Namespace) -> None:
         raise UsageError("--windows is a number from 1")
 
 
+def check_followed(
+    arguments: argparse.Namespace,
+    sides: tuple[ComparedFeed, ComparedFeed],
+    options: CompareOptions,
+) -> None:
+    """Check that two feeds can be followed, before Spark starts. Raises: SourceError."""
+    from cdcwire_conformance.spark.follow.following import followed_pair
+
+    followed_pair(*sides, options, by_rows=arguments.by_rows)
+
+
 def follow(
     spark: SparkSession,
     arguments: argparse.Namespace,

@@ -22,6 +22,8 @@ from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaCha
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
+from cdcwire_conformance.cli import compare as compare_command
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.feed import ComparedFeed, FeedFacts, OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.compare.rules import (
@@ -699,3 +701,17 @@ def test_ddl_events_do_not_count_without_the_option(monkeypatch: pytest.MonkeyPa
     topics.send(0, 100, (10, ADD))
     topics.send(1, 100)
     assert topics.followed(UNTIL_100) == []
+
+
+def test_feeds_that_cannot_be_followed_are_refused_before_spark_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(compare_command, "spark_session", start)
+    monkeypatch.setattr(compare_command, "with_connectors", start)
+    sources = "craft:kafka://127.0.0.1:1/shop.*", "craft:kafka://127.0.0.1:1/shop"
+    assert main(["compare", *sources, "--follow"]) == 2
+    problem = "kafka://127.0.0.1:1/shop.*: one topic per side is followed, not several"
+    assert capsys.readouterr().err == f"cdcwire compare: craft:{problem}\n"

@@ -146,6 +146,44 @@ def counts_of(window: Any) -> Any:
     return table.counts
 
 
+def test_followed_topics_are_masked_and_measured(
+    kafka: Kafka, new_name: NewName, tmp_path: Path
+) -> None:
+    with recorded(
+        "spark/follow-masked",
+        "two topics compared while they grow, with masked values and metrics",
+        "The command follows two topics. One value differs. The text and the JSON lines have "
+        "hashes in place of all values, and the file of metrics has the counts of the window.",
+    ):
+        growing = Growing(kafka, new_name)
+        changes = list(growing.steps[0])
+        at = next(number for number, each in enumerate(changes) if each.op == "insert")
+        changes[at] = with_quantity(changes[at])
+        growing.send(0, 0)
+        growing.send(1, 0, changes)
+        lines, metrics = tmp_path / "windows.jsonl", tmp_path / "metrics.prom"
+        words = ["--follow", "--windows", "1", "--every", "1", "--mask"]
+        words += ["--json", str(lines), "--metrics", str(metrics)]
+        command = [sys.executable, "-m", "cdcwire_conformance", "compare", *growing.sources]
+        done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=500)
+        assert done.returncode == 1, done.stderr
+        (window,) = map(json.loads, lines.read_text("utf-8").splitlines())
+        (difference,) = window["comparison"]["tables"][0]["differences"]
+        (column,) = difference["columns"]
+        assert column["column"] == "quantity"
+        (key,) = difference["key"]
+        for value in (column["left"], column["right"], key):
+            assert "masked" in value
+            assert "value" not in value
+        assert "<masked " in done.stdout
+        found = metrics.read_text("utf-8").splitlines()
+        for side in ("left", "right"):
+            assert f'cdcwire_compare_rows_total{{side="{side}"}} {len(changes)}' in found
+            assert f'cdcwire_compare_lag_records{{side="{side}"}} 0' in found
+        assert "cdcwire_compare_differences_total 1" in found
+        assert 'cdcwire_compare_windows_total{result="different"} 1' in found
+
+
 def test_each_difference_is_reported_in_its_window(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
