@@ -18,7 +18,7 @@ from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
-from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
+from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.formats.craft.events import events_of
 from cdcwire.formats.craft.images import handle_key
 from cdcwire.formats.craft.message import (
@@ -84,7 +84,7 @@ class RowDecoder(FastDecoder):
             value, bodies_start, len(body_sizes), dictionary, memory
         )
         sent = self._sent_of_delete
-        rows: list[Row | Event] = []
+        rows: list[tuple[object, ...]] = []
         end = bodies_start
         for commit_ts, subject, partition, size, first_size in zip(
             timestamps, subjects, partitions, body_sizes, first_sizes, strict=True
@@ -98,29 +98,45 @@ class RowDecoder(FastDecoder):
                     break
             else:
                 route = memory.route(value, start, start + first_size, dictionary, subject)
-            if first_size == size:
-                new = route.read(value, start + route.size, end)
-                table, layout = route.table, route.layout
-                row: tuple[object, ...] = (
-                    (table, "insert", commit_ts, partition, layout, new, None, None, None)
-                    if route.is_new
-                    else (table, "delete", commit_ts, partition, None, None, layout, new, sent)
-                )
-            else:
+            new = old = new_layout = old_layout = is_sent = None
+            if first_size != size:
                 middle = start + first_size
-                new = route.read(value, start + route.size, middle)
-                for before in subject.routes:
+                for before in reversed(subject.routes):
                     if value.startswith(before.run, middle):
                         break
                 else:
                     before = memory.route(value, middle, end, dictionary, subject)
                 if before.is_new or not route.is_new:
                     raise Irregular
-                old = before.read(value, middle + before.size, end)
-                images = (route.layout, new, before.layout, old)
-                row = (route.table, "update", commit_ts, partition, *images, None)
-            rows.append(new_row(row + NOTHING_ELSE))
-        return rows
+                op = "update"
+                new_layout, new = route.layout, route.read(value, start + route.size, middle)
+                old_layout, old = before.layout, before.read(value, middle + before.size, end)
+            elif route.is_new:
+                op, new_layout = "insert", route.layout
+                new = route.read(value, start + route.size, end)
+            else:
+                op, old_layout, is_sent = "delete", route.layout, sent
+                old = route.read(value, start + route.size, end)
+            rows.append(
+                # Written out: joining tuples takes longer.
+                (
+                    route.table,
+                    op,
+                    commit_ts,
+                    partition,
+                    new_layout,
+                    new,
+                    old_layout,
+                    old,
+                    is_sent,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                )
+            )
+        return list(map(new_row, rows))
 
     def _plain(self, message: Message) -> list[Row | Event]:
         found: list[Row | Event] = []
@@ -207,15 +223,17 @@ def _first_sizes(bodies: list[int], numbers: list[int]) -> list[int]:
     found = []
     position = 0
     for size in bodies:
-        count, first = numbers[position], numbers[position + 1]
-        position += 2
-        if count == _TWO:
-            second = first + numbers[position]
-            position += 1
-            if first <= 0 or second <= 0 or first + second != size:
+        first = numbers[position + 1]
+        if numbers[position] == _ONE:
+            if first != size:
                 raise Irregular
-        elif count != _ONE or first != size:
-            raise Irregular
+            position += 2
+        else:
+            second = first + numbers[position + 2]
+            is_two = numbers[position] == _TWO
+            if not is_two or first <= 0 or second <= 0 or first + second != size:
+                raise Irregular
+            position += 3
         found.append(first)
     if position != len(numbers):
         raise Irregular

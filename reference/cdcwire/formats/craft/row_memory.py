@@ -62,7 +62,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableNames:
-    """A table, by its names."""
+    """A table, by its names. ``routes``: those of new groups come before those of old groups."""
 
     schema: str
     name: str
@@ -136,8 +136,8 @@ class Memory:
         route = self._make_route(value, start, end, dictionary, subject)
         self._dictionaries.grow(_ENTRY + len(route.run))
         if len(routes) == _MAX_ROUTES:
-            routes.pop()
-        routes.insert(0, route)
+            routes.clear()
+        routes.insert(0 if route.is_new else len(routes), route)
         return route
 
     def _make_route(
