@@ -64,9 +64,10 @@ class JsonNormaliser:
             self._known = {None: None}
         known = self._known
         documents = texts.to_pylist()
-        new = pa.array([text for text in documents if text not in known], pa.string())
-        if len(new):
-            known.update(zip(new.to_pylist(), normal_json_array(new).to_pylist(), strict=True))
+        new = [text for text in documents if text not in known]
+        if new:
+            normal = normal_json_array(pa.array(new, pa.string()))
+            known.update(zip(new, normal.to_pylist(), strict=True))
         return pa.array(list(map(known.__getitem__, documents)), pa.string())
 
 

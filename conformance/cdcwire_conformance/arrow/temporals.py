@@ -40,6 +40,7 @@ _TIME = (
 )
 _HAS_ZONE = re.compile(r":[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$")
 _DAY_US = 86_400_000_000
+_POINT = ord(".")
 
 
 def text_converter(wire: TemporalType, canonical: TemporalType, time_zone: str) -> Text | None:
@@ -88,7 +89,7 @@ def _converter(wire: TemporalType) -> Text:
 
 def cut_fractions(texts: pa.Array) -> pa.Array:
     """Return texts without zeros at the end of a fraction."""
-    candidates = _with_last_byte(texts, b"0.")
+    candidates = _fraction_ends(texts)
     if not len(candidates):
         return texts
     found = texts.take(pa.array(candidates))
@@ -101,14 +102,17 @@ def cut_fractions(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(texts, pa.array(is_candidate), cut)
 
 
-def _with_last_byte(texts: pa.Array, wanted: bytes) -> Any:
-    """Return the indexes of all texts that end with one of these bytes, and maybe of others."""
+def _fraction_ends(texts: pa.Array) -> Any:
+    """Return the indexes of all texts whose fraction may end with zeros, and maybe of others."""
     _, offsets, data = texts.buffers()
     if data is None or not data.size or not len(texts):
         return np.zeros(0, np.int64)
-    ends = np.frombuffer(offsets, np.int32)[texts.offset + 1 : texts.offset + len(texts) + 1]
-    last = np.frombuffer(data, np.uint8)[np.maximum(ends, 1) - 1]
-    return np.flatnonzero(np.isin(last, np.frombuffer(wanted, np.uint8)))
+    borders = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    signs = np.frombuffer(data, np.uint8)
+    if not (signs[borders[0] : borders[-1]] == _POINT).any():
+        return np.zeros(0, np.int64)
+    last = signs[np.maximum(borders[1:], 1) - 1]
+    return np.flatnonzero(np.isin(last, np.frombuffer(b"0.", np.uint8)))
 
 
 def free_texts(values: Sequence[Any], *, canonical: TemporalType, time_zone: str) -> pa.Array:
