@@ -36,6 +36,9 @@ RecordFunction: TypeAlias = "Callable[[bytes, int], tuple[tuple[Any, ...], tuple
 
 MAX_FIELDS = 512  # of a generated function; beyond that the plain decoder reads
 _MAX_KNOWN_BYTES = 16
+_MAX_FIFTH_BYTE = 0x0F  # of 32 bits
+
+_OPS_OF_LETTERS = {ord(letter): op for letter, op in OPS.items() if letter}
 
 _SMALL = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
 _SMALL_UNSIGNED = tuple(value if value >= 0 else value + UINT64_END for value in _SMALL)
@@ -110,11 +113,12 @@ def read_large(data: bytes, position: int) -> tuple[int, int]:
 
 
 def read_int(data: bytes, position: int) -> tuple[int, int]:
-    """Return the int of three or more bytes at a place, and where it ends."""
-    value, end = read_long(data, position)
-    if end - position > 5 or not -0x80000000 <= value <= 0x7FFFFFFF:
+    """Return the int of five bytes at a place, and where it ends."""
+    first, second, last = _unpack5(data, position)
+    if last > _MAX_FIFTH_BYTE:
         raise Irregular
-    return value, end
+    value = _GO_ON[first] | _GO_ON[second] << 14 | last << 28
+    return (value >> 1) ^ -(value & 1), position + 5
 
 
 def read_length(data: bytes, position: int) -> tuple[int, int]:
@@ -158,6 +162,7 @@ def make_record_function(
         "SMALL": _SMALL,
         "SMALL_UNSIGNED": _SMALL_UNSIGNED if unsigned_wrap else _SMALL,
         "OPS": OPS,
+        "OPS_OF_LETTERS": _OPS_OF_LETTERS,
         "is_checksum": CHECKSUM_TEXT.fullmatch,
         "read_int": read_int,
         "read_long": read_long,
@@ -195,6 +200,8 @@ def make_record_function(
 def _field_lines(index: int, field: FieldPlan, unsigned_wrap: bool) -> list[str]:
     if field.is_extension and field.name in _TIMES:
         return _time_lines(index, field)
+    if field.is_extension and field.name == OP_FIELD:
+        return _op_lines(index, field)
     if field.null_index is None:
         return [*_value_lines(index, field, unsigned_wrap, 0), *_extension_lines(index, field)]
     # The index of a branch is one byte here: 0 or 2, which are the branches 0 and 1.
@@ -238,11 +245,20 @@ def _time_lines(index: int, field: FieldPlan) -> list[str]:
     return [*lines, *_extension_lines(index, field)]
 
 
+def _op_lines(index: int, field: FieldPlan) -> list[str]:
+    """Read the operation, which is one letter or, seldom, another text."""
+    return [
+        "if data[position] == 2:",
+        f" v{index} = OPS_OF_LETTERS[data[position + 1]]",
+        " position += 2",
+        "else:",
+        *indented([*_value_lines(index, field, False, 0), f"v{index} = OPS[v{index}]"]),
+    ]
+
+
 def _extension_lines(index: int, field: FieldPlan) -> list[str]:
     if not field.is_extension:
         return []
-    if field.name == OP_FIELD:
-        return [f"v{index} = OPS[v{index}]"]
     if field.name == COMMIT_TS_FIELD:
         return [f"if v{index} < 0: raise Irregular"]
     if field.name == CHECKSUM_FIELD:
