@@ -36,6 +36,15 @@ def test_fraction_loses_its_zeros_at_the_end(text: str | None, expected: str | N
     assert cut_fractions(texts).to_pylist() == [expected, "00:00:00.1"]
 
 
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("start", [0, 1, 2])
+def test_fraction_loses_its_zeros_in_a_slice(start: int, length: int) -> None:
+    sent = ["10:00:00", "11:00:00.500", "12:00:00"]
+    expected = ["10:00:00", "11:00:00.5", "12:00:00"]
+    found = cut_fractions(pa.array(sent).slice(start, length))
+    assert found.to_pylist() == expected[start : start + length]
+
+
 @pytest.mark.parametrize(
     ("kind", "target", "text", "expected"),
     [
