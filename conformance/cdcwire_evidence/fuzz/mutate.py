@@ -70,8 +70,8 @@ def _change_message(given: Input, chance: Random) -> Input:
     if kind < 0.022:
         return _with(given, index, other_carrier(message))
     if kind < 0.03 and isinstance(message, KafkaMessage) and message.key is None:
-        other = _other(given, chance).message
-        return _with(given, index, with_part(message, "key", parts_of(other).get("key", b"{}")))
+        key = parts_of(_other(given, chance).message).get("key", b"{}")
+        return _with(given, index, with_part(message, "key", key))
     raw = parts[part]
     if chance.random() < 0.25:
         ruled = _by_rule(given, index, part, chance)
