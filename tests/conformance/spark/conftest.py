@@ -53,18 +53,35 @@ def compare(
 ) -> Callable[..., tuple[int, str, dict[str, Any]]]:
     """Run the command on Spark. Returns: its exit code, its text, and its validated JSON document.
 
-    Where the embedded engine can compare too, it has to give the same.
+    Small tables, compared in one job, have to give the same as each by itself; so has the embedded
+    engine, where it can compare too.
     """
     jsonschema = pytest.importorskip("jsonschema", reason="needs the extra check")
     from cdcwire_conformance.compare.report import schema
+    from cdcwire_conformance.spark.compare import small_tables
 
     def run(*arguments: str) -> tuple[int, str, dict[str, Any]]:
-        found = run_on("spark", *arguments)
-        if "--differences" not in arguments:
-            embedded = run_on("embedded", *arguments)
-            if "--engine embedded: " not in embedded[1]:
-                assert _without_engine(embedded) == _without_engine(found)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(small_tables, "SMALL_TABLE_ROWS", -1)
+            found = run_on("spark", *arguments)
+        if "--differences" in arguments:
+            if found[0] != 2:
+                check_differences(arguments, found)
+            return found
+        assert _without_engine(run_on("spark", *arguments)) == _without_engine(found)
+        embedded = run_on("embedded", *arguments)
+        if "--engine embedded: " not in embedded[1]:
+            assert _without_engine(embedded) == _without_engine(found)
         return found
+
+    def check_differences(
+        arguments: tuple[str, ...], found: tuple[int, str, dict[str, Any]]
+    ) -> None:
+        place = arguments.index("--differences") + 1
+        folder = str(tmp_path / "differences of small tables")
+        in_one_job = run_on("spark", *arguments[:place], folder, *arguments[place + 1 :])
+        assert _without_engine(in_one_job) == _without_engine(found)
+        assert _difference_rows(folder) == _difference_rows(arguments[place])
 
     def run_on(engine: str, *arguments: str) -> tuple[int, str, dict[str, Any]]:
         file = tmp_path / "found.json"
@@ -81,6 +98,14 @@ def compare(
         return code, out, document
 
     return run
+
+
+def _difference_rows(folder: str) -> list[str]:
+    """Return all rows of a folder of differences, without the numbers of the differences."""
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(folder).drop_columns("difference").to_pylist()
+    return sorted(map(json.dumps, rows))
 
 
 def _without_engine(run: tuple[int, str, dict[str, Any]]) -> tuple[int, str, dict[str, Any]]:

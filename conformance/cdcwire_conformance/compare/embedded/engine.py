@@ -93,13 +93,11 @@ class EmbeddedEngine:
                 found[number].append(batch)
                 work = replace(work, done=work.done + batch.num_rows)
                 report("decoding both feeds", work)
-            sides.append((jobs, found))
+            sides.append(found)
         for number, task in enumerate(tasks):
             report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
-            changes = ColumnChanges(task.replaced, options.meaning.cuts(task.table))
-            image = event_schema(sides[0][0][number].table, options.temporal).field("after").type
-            left, right = (side.pop(number) for _, side in sides)  # needed no more
-            both = TableSides(task.table, image, left, right, changes)
+            left, right = (side.pop(number) for side in sides)  # needed no more
+            both = sides_of(task.table, task.replaced, options, left, right)
             yield compare_batches(both, task.rules, options, _writer(task.table, number, options))
 
     def unreadable(
@@ -121,6 +119,19 @@ class EmbeddedEngine:
         return len(errors), [
             unreadable_message(problem, place) for place, problem in in_order[:UNREADABLE_SHOWN]
         ]
+
+
+def sides_of(
+    table: CanonicalTable,
+    replaced: frozenset[str],
+    options: CompareOptions,
+    left: Sequence[pa.RecordBatch],
+    right: Sequence[pa.RecordBatch],
+) -> TableSides:
+    """Return the decoded rows of both sides. ``replaced``: as in ``TableTask``."""
+    image = event_schema(with_bytes(table, replaced), options.temporal).field("after").type
+    changes = ColumnChanges(replaced, options.meaning.cuts(table))
+    return TableSides(table, image, left, right, changes)
 
 
 def job_for(feed: OpenedFeed, table: CanonicalTable, options: CompareOptions) -> Job:

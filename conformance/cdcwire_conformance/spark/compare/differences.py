@@ -32,6 +32,7 @@ from cdcwire_conformance.spark.compare.pairing import changes_of_pairs
 from cdcwire_conformance.spark.compare.splitting import Layout
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import SparkSession
 
 _LAST = 1 << 30  # after all ranks of a pair's rows
@@ -245,6 +246,10 @@ def write_differences(
             number_in_all = (share << _SHARE) + number
             yield from rows_of_difference(difference, str(table), number_in_all, mask)
 
-    found = texts.rdd.mapPartitionsWithIndex(rows_of)
-    frame = texts.sparkSession.createDataFrame(found, _SCHEMA, verifySchema=False)
+    append_differences(texts.sparkSession, texts.rdd.mapPartitionsWithIndex(rows_of), folder)
+
+
+def append_differences(spark: SparkSession, rows: RDD[tuple[Any, ...]], folder: str) -> None:
+    """Add rows of ``rows_of_difference`` to the folder."""
+    frame = spark.createDataFrame(rows, _SCHEMA, verifySchema=False)
     frame.write.mode("append").parquet(folder)

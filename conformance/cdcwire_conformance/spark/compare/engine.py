@@ -29,6 +29,7 @@ from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
+from cdcwire_conformance.spark.compare.small_tables import compare_group, groups_of_small
 from cdcwire_conformance.spark.compare.windows import in_window
 from cdcwire_conformance.spark.decode.frames import decode_frame, errors_frame
 
@@ -71,9 +72,21 @@ class SparkEngine:
     ) -> Iterator[TableComparison]:
         """Yield the comparison of the rows of each table, in their order."""
         work = Work(total=sum(task.rows for task in tasks))
-        for number, task in enumerate(tasks, 1):
+        found: dict[int, TableComparison] = {}
+        for group in groups_of_small(tasks, options):
+            rows = sum(task.rows for _, task in group)
+            number, first = group[0]
+            names = f"table {number + 1} of {len(tasks)}, {first.table}"
+            names = names if len(group) == 1 else f"{len(group)} small tables of {len(tasks)}"
+            report(f"{names}: comparing both sides", replace(work, rows=rows))
+            found |= compare_group(self.spark, group, options)
+            work = replace(work, done=work.done + rows)
+        for number, task in enumerate(tasks):
+            if number in found:
+                yield found.pop(number)
+                continue
             work = replace(work, rows=task.rows)
-            which = f"table {number} of {len(tasks)}, "
+            which = f"table {number + 1} of {len(tasks)}, "
 
             def report_table(text: str, work: Work = work, which: str = which) -> None:
                 report(f"{which}{text}", work)

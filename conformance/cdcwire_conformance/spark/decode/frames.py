@@ -7,7 +7,8 @@ driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
@@ -21,7 +22,9 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.spark.decode.kafka import messages_of_records, records_of
+from cdcwire_conformance.spark.decode.many_tables import Numbered, decode_tables
 from cdcwire_conformance.spark.decode.opening import OpenedSource, job_of, open_source
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan
 from cdcwire_conformance.spark.decode.reading import (
@@ -30,6 +33,7 @@ from cdcwire_conformance.spark.decode.reading import (
     decode_messages,
     decode_pieces,
     messages_of_batches,
+    messages_of_piece,
 )
 from cdcwire_conformance.spark.decode.stored_rows import (
     StoredData,
@@ -41,6 +45,7 @@ from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_NUMBERED = "number int, rows binary"
 FLAT_COLUMNS = ("op", "commit_ts", "sequence_id", "lsn")
 
 OtherColumns: TypeAlias = Literal["error", "skip"]
@@ -95,6 +100,64 @@ def decode_frame(
 
     work = work_of_lines(spark, source, share_bytes)
     return work.frame(spark, decode_share, spark_schema(job))
+
+
+def decode_tables_frame(
+    spark: SparkSession, opened: OpenedSource, jobs: Mapping[int, Job]
+) -> DataFrame:
+    """Return the rows of several tables, which are decoded in one pass.
+
+    The columns are ``number`` of a job, and ``rows``: a batch of its rows as a stream of Arrow. The
+    batches of a job are in the order of the feed. The jobs differ in their tables only.
+    """
+    numbers, in_order = list(jobs), list(jobs.values())
+
+    def numbered(found: Iterable[Numbered]) -> Iterator[pa.RecordBatch]:
+        for number, batch in found:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            columns = [
+                pa.array([numbers[number]], pa.int32()),
+                pa.array([sink.getvalue().to_pybytes()], pa.binary()),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, ["number", "rows"])
+
+    def decode_records(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from numbered(decode_tables(in_order, messages_of_batches(batches)))
+
+    def decode_lines(share: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        open_file = pieces[0].opener if len(pieces) == 1 else open_here
+        messages = chain.from_iterable(map(messages_of_piece, pieces))
+        yield from numbered(decode_tables(in_order, messages, open_file))
+
+    source, prefix = opened.source, opened.prefix
+    if source.has_records:
+        return messages_of_records(spark, source).mapInArrow(decode_records, _NUMBERED)
+    if prefix is None:
+        return work_of_lines(spark, source).frame(spark, decode_lines, _NUMBERED)
+    tables = [[(job.table.schema, job.table.table)] for job in in_order]
+    names = [frozenset(file.name for file in prefix.files_of(each)) for each in tables]
+    problems = [prefix.problems_of(each) for each in tables]
+    folder, checkpoint = prefix.folder, prefix.checkpoint
+
+    def decode_stored(share: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
+        for number, job in enumerate(in_order):
+            own = [file for file in files if file.name in names[number]]
+            found = decode_files(job, folder, checkpoint, own)
+            yield from numbered((number, batch) for batch in found)
+
+    def tell_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number, job in enumerate(in_order) if batch.num_rows else ():
+                found = problem_batches(job, problems[number])
+                yield from numbered((number, batch) for batch in found)
+
+    files = prefix.files_of(each for (each,) in tables)
+    frame = work_of_files(spark, folder, files).frame(spark, decode_stored, _NUMBERED)
+    if any(problems):
+        frame = spark.range(0, 1, 1, 1).mapInArrow(tell_problems, _NUMBERED).unionAll(frame)
+    return frame
 
 
 def _decoded_files(
