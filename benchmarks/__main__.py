@@ -37,6 +37,7 @@ LARGE_BENCHMARKS = (
     "spark_decode",
     "spark_formats",
     "spark_compare",
+    "small_tables",
     "spark_follow",
 )
 MAX_LOSS = 0.10
