@@ -24,7 +24,8 @@ function sameValue(wanted, given, rules) {
 const isInteger = (text) => /^-?[0-9]+$/.test(text);
 const isNull = (value) => value === null || value.value === null;
 const kindOf = (type) => type.replace(/[(<].*[)>]/s, "");
-const TOKEN = /"(?:[^"\\]|\\.)*"|(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/gs;
+const TOKEN = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/gs; // of JSON, without commas and colons
+const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const FLOAT = /^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$/;
 const floatOf = (text) => ({ nan: NaN, inf: Infinity, "-inf": -Infinity })[text] ?? (FLOAT.test(text) ? Number(text) : null);
 const sameFloat = (one, other, round) => floatOf(other) !== null && Object.is(round(floatOf(one)), round(floatOf(other)));
@@ -69,16 +70,34 @@ function sameMap(wanted, given, rules) {
   return wanted.length === given.length && wanted.every(isThere);
 }
 
-/** Return a JSON text as a value whose numbers are exact: their digits without zeros at the ends, and the exponent. */
+/** Return the digits of a JSON number without zeros at the ends, and the exponent. */
+function exact(number) {
+  const [, sign, whole, fraction = "", exponent = "0"] = NUMBER.exec(number);
+  const digits = (whole + fraction).replace(/0+$/, "");
+  const short = digits.replace(/^0+/, "");
+  return short ? `${sign}${short}e${BigInt(exponent) + BigInt(whole.length - digits.length)}` : "0";
+}
+
+/** Return a JSON text as a value: numbers exact, members sorted by name, repeated ones in their order. */
 function jsonOf(text) {
-  const exact = (all, sign, whole, fraction = "", exponent = "0") => {
-    if (all[0] === '"') return all;
-    const digits = (whole + fraction).replace(/0+$/, "");
-    const short = digits.replace(/^0+/, "");
-    return short ? `["number","${sign}${short}e${BigInt(exponent) + BigInt(whole.length - digits.length)}"]` : '["number"]';
+  const tokens = text.match(TOKEN) ?? [];
+  let at = 0;
+  const list = (end, item) => {
+    const found = [];
+    while (tokens[at] !== end) found.push(item());
+    at += 1;
+    return found;
+  };
+  const member = () => [JSON.parse(tokens[at++]), value()];
+  const value = () => {
+    const token = tokens[at++];
+    if (token === "[") return list("]", value);
+    if (token === "{") return { members: list("}", member).sort(([one], [other]) => (one < other ? -1 : Number(one > other))) };
+    return NUMBER.test(token) ? { number: exact(token) } : JSON.parse(token);
   };
   try {
-    return [JSON.parse(text), JSON.parse(text.replace(TOKEN, exact))][1];
+    JSON.parse(text);
+    return value();
   } catch {
     return { text };
   }

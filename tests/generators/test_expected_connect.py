@@ -296,7 +296,7 @@ def test_truncate_comes_back_without_its_statement() -> None:
     truncate = SchemaChange("truncate", "TRUNCATE t", 11, Table("t", "s", key=("id",)), AT)
     (found,) = expected_events([truncate], DEBEZIUM)
     assert isinstance(found, SchemaChange)
-    assert (found.query, found.code, found.table) == (None, None, Table("t", "s", key=()))
+    assert (found.query, found.code, found.table) == (None, None, Table("t", "s"))
 
 
 def test_unavailable_value_has_a_form_in_texts_of_debezium() -> None:

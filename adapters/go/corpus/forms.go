@@ -63,29 +63,49 @@ func numbersOf(vector string) []string {
 	return strings.Split(strings.ReplaceAll(strings.Trim(vector, "[]"), " ", ""), ",")
 }
 
-// jsonOf returns a JSON text with exact numbers; nil if it is not JSON.
+// jsonOf returns the value of a JSON text; nil if it is not JSON.
 func jsonOf(text string) any {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var document any
-	if decoder.Decode(&document) != nil {
+	if !json.Valid([]byte(text)) {
 		return nil
 	}
-	return exact(document)
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	return nextOf(decoder)
 }
 
-func exact(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		return rational(value.String()).RatString()
-	case []any:
-		for index := range value {
-			value[index] = exact(value[index])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = exact(value[name])
-		}
+type (
+	number string
+	null   struct{}
+	member struct {
+		name  string
+		value any
 	}
-	return value
+)
+
+// nextOf returns the next value of valid JSON: numbers exact, members by name, repeated ones in their order.
+func nextOf(decoder *json.Decoder) any {
+	token, _ := decoder.Token()
+	switch token := token.(type) {
+	case nil:
+		return null{}
+	case json.Number:
+		return number(rational(token.String()).RatString())
+	case json.Delim:
+		items, members := []any{}, []member{}
+		for decoder.More() {
+			if token == '[' {
+				items = append(items, nextOf(decoder))
+				continue
+			}
+			name, _ := decoder.Token()
+			members = append(members, member{name.(string), nextOf(decoder)})
+		}
+		decoder.Token()
+		if token == '[' {
+			return items
+		}
+		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+		return members
+	}
+	return token
 }

@@ -67,7 +67,7 @@ def test_file_without_definition_is_explained_as_far_as_it_goes(
     assert main(["explain", "csv", str(data_file(prefix))]) == 1
     lines = lines_of(capsys)
     assert "0015 37 2c records[0].columns[0] '7' csv: record" in lines
-    assert any(line.startswith("^ byte 0: the definition of shop.t") for line in lines)
+    assert any(line.startswith("^ byte 0: table shop.t") for line in lines)
 
 
 def test_prefix_is_one_that_has_the_file(prefix: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -215,7 +215,7 @@ def test_wrong_url_of_a_table_is_one_line_without_the_password(text: str, said: 
 
 def test_url_of_a_table() -> None:
     assert str(parse_table_url("jdbc:mysql://db/shop?table=orders")) == (
-        "jdbc:mariadb://db/shop?table=orders"
+        "jdbc:mariadb://db/shop?table=shop.orders"
     )
     table = parse_table_url("jdbc:postgresql://db:5432/shop?table=public.orders&user=reader")
     assert table is not None

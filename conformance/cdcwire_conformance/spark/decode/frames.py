@@ -147,7 +147,7 @@ def decode_tables_frame(
             found = decode_files(job, folder, checkpoint, own)
             yield from numbered((number, batch) for batch in found)
 
-    def tell_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def decode_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number, job in enumerate(in_order) if batch.num_rows else ():
                 found = problem_batches(job, problems[number])
@@ -156,7 +156,7 @@ def decode_tables_frame(
     files = prefix.files_of(each for (each,) in tables)
     frame = work_of_files(spark, folder, files).frame(spark, decode_stored, _NUMBERED)
     if any(problems):
-        frame = spark.range(0, 1, 1, 1).mapInArrow(tell_problems, _NUMBERED).unionAll(frame)
+        frame = spark.range(0, 1, 1, 1).mapInArrow(decode_problems, _NUMBERED).unionAll(frame)
     return frame
 
 
@@ -170,7 +170,7 @@ def _decoded_files(
     def decode_share(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
         yield from decode_files(job, folder, checkpoint, files)
 
-    def tell_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def decode_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if batch.num_rows:
                 yield from problem_batches(job, problems)
@@ -179,7 +179,7 @@ def _decoded_files(
     work = work_of_files(spark, folder, prefix.files_of(tables), share_bytes)
     frame = work.frame(spark, decode_share, schema)
     if problems:
-        frame = spark.range(0, 1, 1, 1).mapInArrow(tell_problems, schema).unionAll(frame)
+        frame = spark.range(0, 1, 1, 1).mapInArrow(decode_problems, schema).unionAll(frame)
     return frame
 
 
