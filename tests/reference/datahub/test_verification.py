@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
