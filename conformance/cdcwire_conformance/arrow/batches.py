@@ -66,6 +66,7 @@ class BatchBuilder:
 
     ``time_zone``: where texts of unknown zone are read if the table has the instant in UTC.
     ``skips_others``: columns that the table does not have are ignored; otherwise they are an error.
+    ``numbers_rows``: as in ``event_schema``.
     Raises: SchemaError when the table has no Arrow schema in this form.
     """
 
@@ -77,11 +78,16 @@ class BatchBuilder:
         time_zone: str = "UTC",
         *,
         skips_others: bool = False,
+        numbers_rows: bool = False,
     ) -> None:
         self.table = table
-        self.schema = event_schema(table, temporal, profile)
+        self.schema = event_schema(table, temporal, profile, numbers_rows=numbers_rows)
         self.images = ImageBuilder(table, self.schema.field("after").type, time_zone, skips_others)
         self._layouts: dict[tuple[int, ...], tuple[Column, ...]] = {}
+
+    def places(self, places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
+        """Return the ``source`` of rows; ``counts`` is the number of rows of each place."""
+        return places_array(places, counts, self.schema.field("source").type)
 
     def batch(self, changes: Sequence[Change], places: pa.Array) -> pa.RecordBatch:
         """Return the batch of changes; ``places`` has the ``source`` of each.
@@ -191,13 +197,21 @@ def problem_of(error: ConversionError | DecodeError) -> RowProblem:
     return RowProblem(offset, path_text(error.path), error.clause, error.problem)
 
 
-def places_array(places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
-    """Return the ``source`` of rows; ``counts`` is the number of rows of each place."""
-    fields = list(SOURCE_TYPE)
+def places_array(
+    places: Sequence[MessagePlace], counts: Sequence[int], kind: pa.StructType = SOURCE_TYPE
+) -> pa.Array:
+    """Return the ``source`` of rows; ``counts`` is the number of rows of each place.
+
+    ``kind``: with a field ``row``, rows are numbered where a place has several.
+    """
+    fields = list(kind)
     rows = sum(counts)
     index: pa.Array | None = None
     arrays = []
     for position, field in enumerate(fields):
+        if field.name == "row":
+            arrays.append(_row_numbers(counts, field.type))
+            continue
         values = [place[position] for place in places]
         if len(set(values)) == 1:
             arrays.append(pa.repeat(pa.scalar(values[0], field.type), rows))
@@ -206,6 +220,13 @@ def places_array(places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Ar
             index = pa.array(np.repeat(np.arange(len(counts)), counts))
         arrays.append(pa.array(values, field.type).take(index))
     return pa.StructArray.from_arrays(arrays, fields=fields)
+
+
+def _row_numbers(counts: Sequence[int], kind: pa.DataType) -> pa.Array:
+    """Return the number of each row among those of its place; NULL for a row that is alone."""
+    sizes = np.asarray(counts, np.int64)
+    numbers = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return pa.array(numbers, kind, mask=np.repeat(sizes == 1, sizes))
 
 
 def _position_of(change: Change) -> Position:

@@ -51,6 +51,8 @@ SOURCE_TYPE = pa.struct(
         pa.field("line", pa.int64()),
     ]
 )
+NUMBERED_SOURCE_TYPE = pa.struct([*SOURCE_TYPE, pa.field("row", pa.int32())])
+"""With the number of a row among those of its table in the message, from 0; NULL if it is alone."""
 ERROR_TYPE = pa.struct(
     [
         pa.field("offset", pa.int64()),
@@ -143,9 +145,15 @@ def image_type(
 
 
 def event_schema(
-    table: CanonicalTable, temporal: Temporal = "text", profile: Profile | None = None
+    table: CanonicalTable,
+    temporal: Temporal = "text",
+    profile: Profile | None = None,
+    *,
+    numbers_rows: bool = False,
 ) -> pa.Schema:
     """Return the Arrow schema of a table's row changes. Raises: SchemaError.
+
+    ``numbers_rows``: ``source`` also has the number of each row in its message.
 
     ``error`` is NULL in rows. A row with an ``error`` represents a message or a row that could not
     be read, and has values only where they are known: ``source`` always.
@@ -162,7 +170,7 @@ def event_schema(
             pa.field("after", image),
             pa.field("before_has", pa.binary()),
             pa.field("after_has", pa.binary()),
-            pa.field("source", SOURCE_TYPE),
+            pa.field("source", NUMBERED_SOURCE_TYPE if numbers_rows else SOURCE_TYPE),
             pa.field("error", ERROR_TYPE),
         ]
     )

@@ -294,7 +294,7 @@ def prepared(arguments: argparse.Namespace) -> Work:
     context = context_from(arguments)
     schemas = _schemas(arguments, context, sources)
     is_embedded = runs_embedded(arguments, sources, table)
-    check_case_argument(arguments, is_embedded=is_embedded)
+    check_case_argument(arguments, has_table=table is not None)
     load_engine(arguments, sources, table, is_embedded=is_embedded)
     sides = list(zip(sources, options, schemas, strict=True))
     left, right, compare_options = _asked(arguments, context, sides, masking)
@@ -306,25 +306,27 @@ def prepared(arguments: argparse.Namespace) -> Work:
 def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
     """Compare, and write the reports. Returns: the result as it may be shown, and the session."""
     session = None
-    saved: list[str] = []
+    opened: list[ComparedFeeds] = []
     if work.is_embedded:
         from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
 
         with ProgressLine() as progress, _readable(work):
-            opened: list[ComparedFeeds] = []
             found = compare_here(
                 work.left, work.right, work.options, Steps(progress), opened.append
             )
-            saved = saved_lines(work.arguments.save_case, found, opened[0], work.masking)
     else:
         with _on_spark(work) as (session, report, _):
             from cdcwire_conformance.spark.compare.engine import compare_feeds
             from cdcwire_conformance.spark.compare.table import compare_table
 
             if work.table is None:
-                found = compare_feeds(session, work.left, work.right, work.options, report)
+                found = compare_feeds(
+                    session, work.left, work.right, work.options, report, opened.append
+                )
             else:
                 found = compare_table(session, work.left, work.table, work.options, report)
+    with _readable(work):
+        saved = saved_lines(work.arguments.save_case, found, opened, work.masking)
     write_reports(work.arguments, found, work.masking)
     shown = work.masking.shown(found)
     return replace(shown, notes=(*shown.notes, *saved)), session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,19 +23,16 @@ def add_case_argument(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the messages of the shown differences as golden cases of both sides into "
         "DIR, for a bug report: --save-case found --mask. `cdcwire corpus check --root DIR` checks "
-        "them. It needs the embedded engine",
+        "them. It needs two feeds in files",
     )
 
 
-def check_case_argument(arguments: argparse.Namespace, *, is_embedded: bool) -> None:
+def check_case_argument(arguments: argparse.Namespace, *, has_table: bool) -> None:
     """Check that cases can be saved. Raises: UsageError, StoreError."""
     if not arguments.save_case:
         return
-    if not is_embedded:
-        raise UsageError(
-            "--save-case: Spark does not name the row within its message; save the messages of the "
-            "row to a directory and use --engine embedded"
-        )
+    if has_table:
+        raise UsageError("--save-case: a table has no messages; compare two feeds")
     folder = directory_of(arguments.save_case)
     if folder is None:
         raise UsageError("--save-case: cases are written to a directory of this machine")
@@ -43,9 +41,12 @@ def check_case_argument(arguments: argparse.Namespace, *, is_embedded: bool) -> 
 
 
 def saved_lines(
-    target: str | None, found: Comparison, feeds: ComparedFeeds, masking: Masking
+    target: str | None, found: Comparison, opened: Sequence[ComparedFeeds], masking: Masking
 ) -> list[str]:
-    """Save cases, if that is wanted. Returns: the lines about them. Raises: UsageError."""
+    """Save cases, if that is wanted. Returns: the lines about them. Raises: UsageError.
+
+    ``opened``: both feeds, unless a feed was compared with a table.
+    """
     folder = None if target is None else directory_of(target)
     if folder is None:
         return []
@@ -55,7 +56,7 @@ def saved_lines(
     try:
         saved = save_differences(
             found,
-            feeds,
+            opened[0],
             Path(folder),
             key=None if mask is None else mask.key,
             columns=masking.masked_columns,

@@ -122,11 +122,11 @@ def _row_message(feed: OpenedFeed, place: RowPlace, table: TableName) -> RowMess
     opened = feed.opened
     context = with_compressions(replace(opened.context, selection=EVERYTHING))
     prefix = opened.prefix
-    if place.file is None or place.row is None:
+    if place.file is None:
         raise NotSavedError("its message is not known")
     if prefix is None:
         message = _line(feed, place)
-        number, row = None, place.row
+        number, row = None, place.row or 0
     else:
         path = place.file.removeprefix(f"{prefix.folder.rstrip('/')}/")
         with opened.open_file(place.file) as file:

@@ -490,5 +490,5 @@ def _shown_document(shown: Shown) -> dict[str, Json]:
 def _place_document(place: RowPlace | None) -> Json:
     if place is None:
         return None
-    known = {each.name: getattr(place, each.name) for each in fields(RowPlace) if each.compare}
+    known = {each.name: getattr(place, each.name) for each in fields(RowPlace)}
     return {name: value for name, value in known.items() if value is not None}

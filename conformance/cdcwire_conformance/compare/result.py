@@ -7,7 +7,7 @@ likewise right. Where last rows are compared, counts are of keys that have one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
@@ -82,7 +82,7 @@ class ColumnDifference:
 class RowPlace:
     """The origin of a row, as far as its source says.
 
-    ``row``: its number among those of its table in the message, from 0, if the engine knows it.
+    ``row``: its number among those of its table in the message, from 0; None if it is alone.
     """
 
     file: str | None = None
@@ -90,9 +90,13 @@ class RowPlace:
     topic: str | None = None
     partition: int | None = None
     offset: int | None = None
-    row: int | None = field(default=None, compare=False)
+    row: int | None = None
 
     def __str__(self) -> str:
+        return self._message if self.row is None else f"{self._message}, rows[{self.row}]"
+
+    @property
+    def _message(self) -> str:
         if self.topic is not None:
             where = self.topic if self.partition is None else f"{self.topic}[{self.partition}]"
             return f"{where}@{self.offset}"

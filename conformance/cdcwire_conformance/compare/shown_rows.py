@@ -6,6 +6,7 @@ Presence bits distinguish an absent column from NULL.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 from cdcwire.model.kind_text import kind_text
@@ -137,6 +138,5 @@ def _shown(cut: Collected) -> Shown:
 def _place(source: Collected) -> RowPlace | None:
     if source is None:
         return None
-    row = getattr(source, "row", None)
-    place = RowPlace(source.file, source.line, source.topic, source.partition, source.offset, row)
+    place = RowPlace(*(getattr(source, each.name) for each in fields(RowPlace)))
     return None if place == RowPlace() else place

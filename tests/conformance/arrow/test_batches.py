@@ -115,6 +115,21 @@ def test_change_that_does_not_fit_is_refused_with_its_column(
     assert (caught.value.path, caught.value.clause) == (path, clause)
 
 
+def test_rows_are_numbered_within_messages_of_several_rows() -> None:
+    changes = [inserted((ID, number if number != 5 else 500)) for number in range(7)]
+    places = [MessagePlace(offset=number) for number in (3, 4, 5)]
+    builder = BatchBuilder(CANONICAL, numbers_rows=True)
+    found = builder.good_batches(changes, builder.places(places, [3, 1, 3]))
+    rows = [row for each in found if isinstance(each, pa.RecordBatch) for row in each.to_pylist()]
+    numbers = [(row["source"]["offset"], row["source"]["row"]) for row in rows]
+    assert numbers == [(3, 0), (3, 1), (3, 2), (4, None), (5, 0), (5, 2)]
+
+
+def test_plain_batches_have_no_numbers_of_rows() -> None:
+    batch = batch_of([inserted((ID, 1)), inserted((ID, 2))])
+    assert "row" not in batch.schema.field("source").type.names
+
+
 def test_one_bad_change_leaves_the_others() -> None:
     changes = [inserted((ID, number if number != 5 else 500)) for number in range(9)]
     places = places_array([MessagePlace(offset=number) for number in range(9)], [1] * 9)

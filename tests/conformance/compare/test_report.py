@@ -101,7 +101,7 @@ def test_difference_beyond_what_was_fetched_is_said() -> None:
 
 def test_repeated_and_single_rows_tell_where_they_are() -> None:
     place = RowPlace(file="a/messages.jsonl", line=3)
-    topic = RowPlace(topic="feed", partition=1, offset=17)
+    topic = RowPlace(topic="feed", partition=1, offset=17, row=2)
     found = text(
         comparison(
             RowDifference("repeated", "insert", KEY, POSITION, 1, 2, (), place, topic),
@@ -113,7 +113,7 @@ def test_repeated_and_single_rows_tell_where_they_are() -> None:
     assert (
         "  repeated: insert id=7 at commit_ts 1000\n    left   once, a/messages.jsonl:3\n" in found
     )
-    assert "    right  2 times, feed[1]@17\n" in found
+    assert "    right  2 times, feed[1]@17, rows[2]\n" in found
     assert "  only left: delete id=7 at commit_ts 1000\n    left   a/messages.jsonl:3\n" in found
     assert "  8 same, 1 only left, 1 repeated right\n" in found
     assert found.endswith("DIFFERENT: 2 differences in 1 table\n")
@@ -183,7 +183,7 @@ def test_differences_beyond_the_limit_are_counted() -> None:
 
 
 def test_document_follows_its_schema() -> None:
-    place = RowPlace(file="a", line=3, offset=20)
+    place = RowPlace(file="a", line=3, offset=20, row=0)
     columns = (
         ColumnDifference("after", "n", "int32", Shown("1", length=9), ABSENT),
         ColumnDifference("before", None, "image", Shown("sent"), ABSENT),
@@ -208,6 +208,8 @@ def test_document_follows_its_schema() -> None:
         "left": {"value": "1", "length": 9},
         "right": {"absent": True},
     }
+    places = document["tables"][0]["differences"][0]["places"]
+    assert places == {"left": {"file": "a", "line": 3, "offset": 20, "row": 0}, "right": None}
     assert document["tables"][1]["counts"] is None
 
 

@@ -31,6 +31,7 @@ from cdcwire_conformance.compare.feeds import compare_tables
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.sources.source_urls import parse_source
+from cdcwire_conformance.spark.compare import small_tables
 from cdcwire_conformance.spark.compare.engine import SparkEngine
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -103,6 +104,62 @@ def test_feeds_of_one_stream_are_equal(
     assert table["counts"]["left_rows"] == table["counts"]["right_rows"] == rows
     assert table["counts"]["same"] == table["counts"]["left"]
     assert out.splitlines()[-1].startswith("EQUAL: ")
+
+
+def test_places_name_the_row_within_its_message(compare: Compare, tmp_path: Path) -> None:
+    events = inserts(30)
+    planted: list[Event] = list(events)
+    for number in (0, 10, 29):  # in messages of 7 rows and of one row
+        planted[number] = with_value(events[number], "quantity", 4711)
+    del planted[20]
+    feeds = (
+        write(tmp_path / "a", "craft", events, max_batch_size=7),
+        write(tmp_path / "b", "open-protocol", planted, max_batch_size=1),
+    )
+    page = tmp_path / "page.html"
+    code, out, document = compare(*feeds, "--html", str(page))
+    assert code == 1
+    (table,) = document["tables"]
+    places = {
+        each["key"][0]["value"]: [
+            side and (side["line"], side.get("row")) for side in each["places"].values()
+        ]
+        for each in table["differences"]
+    }
+    assert places == {
+        id_of(events[0]): [(1, 0), (1, None)],
+        id_of(events[10]): [(2, 3), (11, None)],
+        id_of(events[20]): [(3, 6), None],
+        id_of(events[29]): [(5, 1), (29, None)],
+    }
+    text = f"{tmp_path / 'a' / 'messages.jsonl'}:2, rows[3]"
+    assert f"    left   {text}\n" in out
+    assert text in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("format_name", ["craft", "csv"])
+def test_differing_rows_become_the_same_cases_on_both_engines(
+    format_name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(small_tables, "SMALL_TABLE_ROWS", -1)
+    sides = []
+    for seed in ("7", "8"):
+        folder = str(tmp_path / seed)
+        assert main(["generate", format_name, "--rows", "9", "--seed", seed, "--to", folder]) == 0
+        sides.append(f"auto:file:{folder}")
+    found = []
+    for engine in ("spark", "embedded"):
+        root = tmp_path / engine
+        saving = ["--save-case", str(root), "--pair-by", "key", "--engine", engine]
+        assert main(["compare", *sides, *saving]) == 1
+        assert "is not saved" not in capsys.readouterr().out
+        files = [each for each in root.rglob("*") if each.is_file()]
+        found.append({each.relative_to(root): each.read_bytes() for each in files})
+    assert found[0]
+    assert found[0] == found[1]
 
 
 def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path: Path) -> None:

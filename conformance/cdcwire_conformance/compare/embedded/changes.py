@@ -23,6 +23,7 @@ Image: TypeAlias = "tuple[tuple[Value, ...], bytes]"
 """The values of an image, and its presence bits."""
 Key: TypeAlias = "tuple[Value, ...] | None"
 
+SOURCE = ("topic", "partition", "offset", "file", "line", "row")
 _REPLACEMENTS = re.compile("\ufffd+")
 
 
@@ -30,7 +31,7 @@ _REPLACEMENTS = re.compile("\ufffd+")
 class FedRow:
     """A row of a feed, as it was decoded.
 
-    ``source``: topic, partition, offset, file, line, and the number of the row in its message.
+    ``source``: the values of ``SOURCE``.
     ``number``: in the order of the frame.
     """
 
@@ -131,14 +132,15 @@ def rows_in(
 ) -> Iterator[FedRow]:
     """Yield the rows of decoded batches."""
     rules = layout.rules
-    number = in_message = 0
-    last: tuple[Any, ...] | None = None
+    number = 0
     for batch in batches:
         positions = _integers(batch.column(rules.position)) if rules.position else _nothing(batch)
         columns = [_values(batch.column(name)) for name in rules.fields]
         fields = zip(*columns, strict=True) if columns else [()] * batch.num_rows
         source = batch.column("source")
-        places = zip(*(column.to_pylist() for column in source.flatten()), strict=True)
+        known = dict(zip(source.type.names, source.flatten(), strict=True))
+        in_source = (known.get(name, pa.nulls(len(source))).to_pylist() for name in SOURCE)
+        places = zip(*in_source, strict=True)
         for op, half, position, sequence, partition, own, before, after, place, is_good in zip(
             batch.column("op").to_pylist(),
             batch.column("half").to_pylist(),
@@ -152,11 +154,8 @@ def rows_in(
             batch.column("error").is_null().to_pylist(),
             strict=True,
         ):
-            in_message = in_message + 1 if place == last else 0
-            last = place
-            origin = (*place, in_message)
             yield FedRow(
-                number, op, half, position, sequence, partition, own, before, after, origin, is_good
+                number, op, half, position, sequence, partition, own, before, after, place, is_good
             )
             number += 1
 

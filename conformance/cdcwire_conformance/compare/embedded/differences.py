@@ -13,7 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from cdcwire_conformance.compare.embedded.changes import Change, Image, Key, Layout, nulls_first
+from cdcwire_conformance.compare.embedded.changes import (
+    SOURCE,
+    Change,
+    Image,
+    Key,
+    Layout,
+    nulls_first,
+)
 from cdcwire_conformance.compare.embedded.counting import Content, DifferingPair
 from cdcwire_conformance.compare.embedded.final_state import DifferingKey, State
 from cdcwire_conformance.compare.embedded.values import Value, text_of
@@ -22,7 +29,6 @@ from cdcwire_conformance.compare.shown_rows import CHANGED, EVENT_FIELDS, Collec
 
 _SIDES = ("left", "right")
 _IMAGES = ("before", "after")
-_SOURCE = ("topic", "partition", "offset", "file", "line", "row")
 
 
 class Record(SimpleNamespace):
@@ -194,7 +200,7 @@ def _shown_side(row: _Row | None, layout: Layout) -> Record:
 def _source(row: _Row | None) -> Record | None:
     if row is None or row.source is None:
         return None
-    return Record(**dict(zip(_SOURCE, row.source, strict=True)))
+    return Record(**dict(zip(SOURCE, row.source, strict=True)))
 
 
 def _columns(

@@ -110,7 +110,10 @@ class EmbeddedEngine:
         """Return how many messages or rows can't be read, and the first of them."""
         jobs = [job_for(feed, table, options) for table in tables]
         errors = {
-            (MessagePlace(**row["source"]), RowProblem(**row["error"]))
+            (
+                MessagePlace(*(row["source"][name] for name in MessagePlace._fields)),
+                RowProblem(**row["error"]),
+            )
             for batches in _decoded(feed, jobs).values()
             for row in _errors_in(batches, position)
             if position is None or is_in(row[position], options.window)
@@ -147,6 +150,7 @@ def job_for(feed: OpenedFeed, table: CanonicalTable, options: CompareOptions) ->
         options.on_error,
         skips_others=True,
         has_lines=opened.source.kind == "jsonl",
+        numbers_rows=True,
     )
 
 

@@ -10,7 +10,7 @@ from cdcwire.core.format import Context, Selection
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.images import MAX_PLANS, Side
 from cdcwire_conformance.arrow.numbers import unsigned_64
@@ -83,7 +83,7 @@ class CraftBatchBuilder:
         columns = {
             "op": _OPS.take(pa.array(ops)),
             "commit_ts": unsigned_64(frames.timestamps),
-            "source": places_array(places, frames.counts.tolist()),
+            "source": self.builder.places(places, frames.counts.tolist()),
         }
         if frames.partitions is not None:
             columns["partition"] = pa.array(frames.partitions, pa.int64())

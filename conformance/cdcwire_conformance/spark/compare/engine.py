@@ -16,8 +16,10 @@ from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
+    Inspect,
     Report,
     TableTask,
+    no_inspection,
     no_report,
     unreadable_message,
 )
@@ -45,13 +47,14 @@ def compare_feeds(
     right: ComparedFeed,
     options: CompareOptions = DEFAULT_OPTIONS,
     report: Report = no_report,
+    inspect: Inspect = no_inspection,
 ) -> Comparison:
-    """Compare two feeds on Spark. ``report`` is called with each step.
+    """Compare two feeds on Spark. ``report`` is called with each step, ``inspect`` at the end.
 
     Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
     be read, if errors are to stop; what Spark raises.
     """
-    return compare_on(SparkEngine(spark), left, right, options, report)
+    return compare_on(SparkEngine(spark), left, right, options, report, inspect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ def decoded(
         temporal=options.temporal,
         time_zone=options.time_zone,
         other_columns="skip",
+        numbers_rows=True,
     )
     return frame if own is table else _named(frame, table)
 

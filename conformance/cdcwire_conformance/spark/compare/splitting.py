@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructField, StructType
 
 from cdcwire_conformance.compare.layout import PairLayout
 from cdcwire_conformance.compare.rules import ComparisonRules
@@ -32,7 +32,7 @@ _OPTIONAL = {
     "half": "string",
     "before_has": "binary",
     "after_has": "binary",
-    "source": "struct<topic:string,partition:int,offset:bigint,file:string,line:bigint>",
+    "source": "struct<topic:string,partition:int,offset:bigint,file:string,line:bigint,row:int>",
     "error": "struct<problem:string>",
 }
 _SIDES = ("before", "after")
@@ -56,6 +56,11 @@ def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
     missing = {name: kind for name, kind in _OPTIONAL.items() if name not in frame.columns}
     if missing:
         frame = frame.withColumns({n: F.lit(None).cast(kind) for n, kind in missing.items()})
+    source = frame.schema["source"].dataType
+    assert isinstance(source, StructType)
+    if "row" not in source.names:
+        numbered = F.col("source").withField("row", F.lit(None).cast("int"))
+        frame = frame.withColumn("source", numbered)
     if not layout.rules.fills_unchanged:
         return frame
     is_filled = (F.col("op") == "update") & F.col("before").isNotNull() & F.col("after").isNotNull()

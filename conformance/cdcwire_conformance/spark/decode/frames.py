@@ -18,7 +18,8 @@ from pyspark.sql.types import StructType
 
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.registry import get_format
-from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
+from cdcwire_conformance.arrow.batches import MessagePlace
+from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
@@ -63,6 +64,7 @@ def decode_frame(
     time_zone: str = "UTC",
     other_columns: OtherColumns = "error",
     share_bytes: int | None = None,
+    numbers_rows: bool = False,
 ) -> DataFrame:
     """Return the row changes of one table, as ``event_schema(table)`` says.
 
@@ -74,6 +76,7 @@ def decode_frame(
     ``other_columns``: what becomes of columns that ``table`` does not have: an error, or skipped,
     undecoded where the format can. ``time_zone``: where texts of unknown zone are read, if the
     table has the instant in UTC. ``share_bytes``: how much of JSON lines a task reads.
+    ``numbers_rows``: ``source.row`` is the number of a row in its message, if that has several.
     Raises: SchemaError, SourceError, ValueError for an option that is not known.
     """
     names = [(table.schema, table.table)]
@@ -89,6 +92,7 @@ def decode_frame(
         on_error,
         skips_others=other_columns == "skip",
         has_lines=source.kind == "jsonl",
+        numbers_rows=numbers_rows,
     )
     if source.has_records:
         return _decoded_records(messages_of_records(spark, source), job)
@@ -217,7 +221,7 @@ def decode_kafka_frame(
 
 def spark_schema(job: Job) -> StructType:
     """Return the schema of the frame that a job makes."""
-    schema = event_schema(job.table, job.temporal, job.profile)
+    schema = job.builder.schema
     fields = [_with_metadata(each) for each in schema]
     return from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)
 
@@ -254,7 +258,7 @@ def errors_frame(frame: DataFrame) -> DataFrame:
     """Return the errors of a decoded frame: where each message is, and what is wrong with it."""
     bad = frame.where(F.col("error").isNotNull())
     return bad.select(
-        "source.*",
+        *(f"source.{name}" for name in MessagePlace._fields),
         F.col("error.offset").alias("byte"),
         "error.path",
         "error.clause",

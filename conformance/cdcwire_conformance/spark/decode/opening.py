@@ -232,6 +232,7 @@ def job_of(
     *,
     skips_others: bool,
     has_lines: bool,
+    numbers_rows: bool = False,
 ) -> Job:
     """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
     parse_options(format_.options, context.options)
@@ -239,7 +240,9 @@ def job_of(
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
     schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
     narrowed = replace(context, selection=selection, schemas=schemas)
-    return Job(format_, narrowed, table, temporal, profile, time_zone, on_error, has_lines)
+    return Job(
+        format_, narrowed, table, temporal, profile, time_zone, on_error, has_lines, numbers_rows
+    )
 
 
 def _ids_of(

@@ -23,7 +23,6 @@ from cdcwire_conformance.arrow.batches import (
     Change,
     MessagePlace,
     RowProblem,
-    places_array,
     problem_of,
 )
 from cdcwire_conformance.arrow.building import ConversionError
@@ -73,6 +72,19 @@ class Job:
     time_zone: str = "UTC"
     on_error: OnError = "stop"
     has_lines: bool = False  # the messages are JSON lines
+    numbers_rows: bool = False  # in ``source``, among those of the table in their message
+
+    @property
+    def builder(self) -> BatchBuilder:
+        """A new builder of the table's batches."""
+        return BatchBuilder(
+            self.table,
+            self.temporal,
+            self.profile,
+            self.time_zone,
+            skips_others=self.context.selection.columns is not None,
+            numbers_rows=self.numbers_rows,
+        )
 
 
 def messages_of_piece(piece: Piece) -> Iterator[Located]:
@@ -243,10 +255,7 @@ class RowBatches:
     def __init__(self, job: Job, open_file: OpenFile) -> None:
         self.job = job
         self._open_file = open_file
-        skips_others = job.context.selection.columns is not None
-        self.builder = BatchBuilder(
-            job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
-        )
+        self.builder = job.builder
         self._decoder_at = place_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
         self._changes: list[Change] = []
@@ -290,7 +299,7 @@ class RowBatches:
         changes, places, counts = self._changes, self._places, self._counts
         self._changes, self._places, self._counts = [], [], []
         self._bytes = 0
-        for found in self.builder.good_batches(changes, places_array(places, counts)):
+        for found in self.builder.good_batches(changes, self.builder.places(places, counts)):
             if isinstance(found, pa.RecordBatch):
                 yield found
                 continue

@@ -24,7 +24,6 @@ from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import DataPath
 from cdcwire.storage.replay import StreamGate
 from cdcwire_conformance.arrow.batches import (
-    BatchBuilder,
     Change,
     MessagePlace,
     RowProblem,
@@ -32,7 +31,6 @@ from cdcwire_conformance.arrow.batches import (
 )
 from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire_conformance.arrow.decoders import message_decoder
-from cdcwire_conformance.arrow.schema import SOURCE_TYPE
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.pieces import lines_of_rows
 from cdcwire_conformance.sources.stores import OpenFile, opener_of, path_under
@@ -140,7 +138,7 @@ def problem_batches(
     job: Job, problems: Iterable[tuple[MessagePlace, RowProblem]]
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row for each file that can't be had. Raises: FeedError if errors are to stop."""
-    builder = _builder_of(job)
+    builder = job.builder
     for place, problem in problems:
         if job.on_error != "row":
             raise feed_error(problem, place, job.on_error) from None
@@ -204,7 +202,7 @@ def path_in(folder: str, file: StoredData) -> str:
     return path_under(folder, file.name)
 
 
-def places_of_rows(path: str, order: int, numbers: Any) -> pa.Array:
+def places_of_rows(kind: pa.StructType, path: str, order: int, numbers: Any) -> pa.Array:
     """Return the ``source`` of rows of one file, by their numbers in it."""
     count = len(numbers)
     values = {
@@ -212,10 +210,10 @@ def places_of_rows(path: str, order: int, numbers: Any) -> pa.Array:
         "partition": pa.repeat(pa.scalar(order, pa.int32()), count),
         "offset": pa.array(numbers, pa.int64()),
         "file": pa.repeat(pa.scalar(path, pa.string()), count),
-        "line": pa.nulls(count, pa.int64()),
     }
-    fields = list(SOURCE_TYPE)
-    return pa.StructArray.from_arrays([values[each.name] for each in fields], fields=fields)
+    fields = list(kind)
+    arrays = [values.get(each.name, pa.nulls(count, each.type)) for each in fields]
+    return pa.StructArray.from_arrays(arrays, fields=fields)
 
 
 def _has_both_images(change: Row | Event) -> bool:
@@ -232,13 +230,6 @@ def _commit_ts_of(change: Any) -> int | None:
     return change.position.commit_ts if isinstance(change, RowChange) else None
 
 
-def _builder_of(job: Job) -> BatchBuilder:
-    skips_others = job.context.selection.columns is not None
-    return BatchBuilder(
-        job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
-    )
-
-
 class _Rows:
     """Decodes data files to batches. Keep one for a job."""
 
@@ -246,7 +237,8 @@ class _Rows:
         self.job = job
         self.folder = folder
         self.checkpoint = checkpoint
-        self.builder = _builder_of(job)
+        self.builder = job.builder
+        self._kind = self.builder.schema.field("source").type
         self._decode = message_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
         self._joins = job.format.joins_halves
@@ -263,7 +255,7 @@ class _Rows:
             gate = FileGate(self.checkpoint, file.floor)
             path = file.path
             if (path.schema, path.table) == (self.job.table.schema, self.job.table.table):
-                places = partial(places_of_rows, place.file or "", file.order)
+                places = partial(places_of_rows, self._kind, place.file or "", file.order)
                 try:
                     takes = gate.takes_each
                     found = self._columns.batches(self.builder, stored, path, takes, places)
@@ -308,7 +300,7 @@ class _Rows:
         self._changes.clear()
         self._numbers.clear()
         path, order = place.file or "", place.partition or 0
-        places = places_of_rows(path, order, np.array(numbers, np.int64))
+        places = places_of_rows(self._kind, path, order, np.array(numbers, np.int64))
         for found in self.builder.good_batches(changes, places):
             if isinstance(found, pa.RecordBatch):
                 yield found

@@ -157,7 +157,6 @@ def test_a_batch_is_saved_whole_and_the_output_says_so(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--engine", "spark"], "Spark does not name the row within its message"),
         (["--save-case", "memory://x/y"], "to a directory of this machine"),
         (["--save-case", "file"], "file is not a directory"),
     ],
@@ -176,3 +175,10 @@ def test_mistakes_are_one_line(
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_row_of_a_table_is_not_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed = write(tmp_path / "a", "craft", [row("1", "x", "2024-01-01 00:00:00.000000")])
+    table = f"parquet:{tmp_path}"
+    assert main(["compare", feed, table, "--save-case", str(tmp_path / "found")]) == 2
+    assert "--save-case: a table has no messages; compare two feeds" in capsys.readouterr().err
