@@ -7,7 +7,8 @@ numbers and from the forms of this module only; nothing of a message becomes sou
 The functions check what the plain decoder checks, but say only *that* something is wrong. They
 raise one of ``IRREGULARITIES``, and the plain decoder then says what. Slices are cut without a look
 at the end of the group. A wrong length shows when the end of the last value is not the end of the
-group. Integers of several bytes are kept in a bounded dictionary, as tables repeat numbers.
+group. Integers of two bytes are kept in a bounded dictionary, as tables repeat numbers. Longer ones
+seldom come twice. They are read two bytes at a time, by tables of all pairs of bytes.
 """
 
 from __future__ import annotations
@@ -85,32 +86,59 @@ def form_of(code: int, flags: int) -> int:
     return plain.get(code, NOTHING)
 
 
+def _pieces(is_last: bool) -> list[int]:
+    """Return the numbers of two bytes of a varint, by the two bytes as a little-endian number."""
+    found = [_WRONG_PIECE] * (1 << 16)
+    for high in range(1 << 7):
+        start = high << 8 | (0x80 if is_last else 0x8080)
+        found[start : start + 0x80] = range(high << 7, (high + 1) << 7)
+    return found
+
+
+# Less than all other pieces of a varint together, so that it makes any sum negative.
+_WRONG_PIECE = -1 << 80
+_VARINT_PIECES = {
+    "PIECES": _pieces(False),
+    "LAST_PIECES": _pieces(True),
+    "LAST_BYTES": [*range(1 << 7), *[_WRONG_PIECE] * (1 << 7)],
+}
+
+
 def _varint_lines(size: int, is_signed: bool) -> list[str]:
-    """Return the lines of code that read a varint of ``size`` bytes, all of its argument."""
-    names = [f"b{index}" for index in range(size)]
-    *more, last = names
-    all_go_on = f"{' & '.join(more)} >= 128 and " if more else ""
-    most = 1 if size == MAX_VARINT_BYTES else 127
-    parts = " + ".join(f"({name} << {7 * index})" for index, name in enumerate(names))
-    # The high bits are summed up with the rest, and taken off at once.
-    high_bits = sum(0x80 << 7 * index for index in range(size - 1))
+    """Return the lines of code that read a varint of ``size`` bytes at a position.
+
+    Two bytes are read in one step. Four bytes make a number that Python adds up quickly.
+    """
+    names = [f"p{index}" for index in range((size + 1) // 2)]
+    pieces = [f"PIECES[{name}]" for name in names]
+    pieces[-1] = f"{'LAST_BYTES' if size % 2 else 'LAST_PIECES'}[{names[-1]}]"
+    fours = [" + 16384 * ".join(pieces[start : start + 2]) for start in range(0, len(pieces), 2)]
+    parts = [f"({four} << {28 * index})" if index else four for index, four in enumerate(fours)]
+    too_large = " or number >> 64" if size == MAX_VARINT_BYTES else ""
     return [
-        f"{','.join(names)}, = raw",
-        f"if not ({all_go_on}{last} <= {most}): raise Irregular",
-        f"value = {parts} - {high_bits}",
-        "return (value >> 1) ^ -(value & 1)" if is_signed else "return value",
+        f"{','.join(names)}, = unpack(value, position)",
+        f"number = {' + '.join(parts)}",
+        f"if number < 0{too_large}: raise Irregular",
+        "return ~(number >> 1) if number & 1 else number >> 1" if is_signed else "return number",
     ]
 
 
-def _varint_readers(is_signed: bool) -> tuple[Callable[[bytes], int], ...]:
-    """Return the functions that read varints, by their number of bytes."""
+_ReadAt: TypeAlias = "Callable[[bytes, int], int]"
 
-    def no_bytes(raw: bytes) -> int:
+
+def _varint_readers(is_signed: bool) -> tuple[_ReadAt, ...]:
+    """Return the functions that read varints at a position, by their number of bytes."""
+
+    def no_bytes(value: bytes, position: int) -> int:
         raise Irregular
 
-    names = {"Irregular": Irregular}
-    lines = (_varint_lines(size, is_signed) for size in range(1, MAX_VARINT_BYTES + 1))
-    return no_bytes, *(compile_function("read", "raw", each, names) for each in lines)
+    readers: list[_ReadAt] = [no_bytes]
+    for size in range(1, MAX_VARINT_BYTES + 1):
+        unpack = struct.Struct(f"<{size // 2}H{size % 2}B").unpack_from
+        names = {"Irregular": Irregular, "unpack": unpack, **_VARINT_PIECES}
+        lines = _varint_lines(size, is_signed)
+        readers.append(compile_function("read", "value, position", lines, names))
+    return tuple(readers)
 
 
 _UNSIGNED_READERS = _varint_readers(False)
@@ -119,12 +147,12 @@ _SIGNED_READERS = _varint_readers(True)
 
 def read_uvarint(raw: bytes) -> int:
     """Return the unsigned varint that is exactly ``raw``. Raises: Irregular, IndexError."""
-    return _UNSIGNED_READERS[len(raw)](raw)
+    return _UNSIGNED_READERS[len(raw)](raw, 0)
 
 
 def read_varint(raw: bytes) -> int:
     """Return the zigzag varint that is exactly ``raw``. Raises: Irregular, IndexError."""
-    return _SIGNED_READERS[len(raw)](raw)
+    return _SIGNED_READERS[len(raw)](raw, 0)
 
 
 Integers: TypeAlias = "Memo[bytes, int]"
@@ -178,8 +206,8 @@ def make_row_function(forms: bytes, signed: Integers, unsigned: Integers) -> Row
         "SMALL_UNSIGNED": _ONE_BYTE_UNSIGNED,
         "signed": signed,
         "unsigned": unsigned,
-        "LARGE_SIGNED": _SIGNED_READERS,
-        "LARGE_UNSIGNED": _UNSIGNED_READERS,
+        "READ_SIGNED": _SIGNED_READERS,
+        "READ_UNSIGNED": _UNSIGNED_READERS,
         "unpack_double": struct.Struct("<d").unpack_from,
         "pack_float": struct.Struct("<f").pack,
         "unpack_float": struct.Struct("<f").unpack,
@@ -230,19 +258,19 @@ def _read(index: int, form: int) -> list[str]:
     """Read the value of one column into v<index>."""
     size, value = f"n{index}", f"v{index}"
     null = ["else:", f" {value} = None"]
-    cut = [f"elif {size} >= 0:", f" stop = position + {size}"]
     if form in (SIGNED, UNSIGNED):
         name = "signed" if form == SIGNED else "unsigned"
         return [
             f"if {size} == 1:",
             f" {value} = SMALL_{name.upper()}[value[position]]",
             " position += 1",
-            *cut,
-            f" if {size} > {_MAX_KNOWN_BYTES}:",
-            f"  {value} = LARGE_{name.upper()}[{size}](value[position:stop])",
-            " else:",
-            f"  {value} = {name}[value[position:stop]]",
+            f"elif {size} == 2:",
+            " stop = position + 2",
+            f" {value} = {name}[value[position:stop]]",
             " position = stop",
+            f"elif {size} >= 0:",
+            f" {value} = READ_{name.upper()}[{size}](value, position)",
+            f" position += {size}",
             *null,
         ]
     if form in (FLOAT, DOUBLE):

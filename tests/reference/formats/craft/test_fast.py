@@ -28,7 +28,7 @@ from cdcwire.formats.craft import (
 )
 from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
-from cdcwire.formats.craft.row_plan import read_uvarint, split_varints
+from cdcwire.formats.craft.row_plan import read_uvarint, read_varint, split_varints
 from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.craft.wire import VERSION
 from cdcwire.model.events import Event, Progress, SchemaChange
@@ -303,6 +303,35 @@ def test_more_layouts_of_a_table_than_are_remembered_are_all_read() -> None:
     ]
     for value in values:
         assert_same(value, each)
+
+
+@pytest.mark.parametrize("size", range(1, 11))
+def test_varint_of_each_size_is_the_sum_of_its_bytes(size: int) -> None:
+    most = 1 if size == 10 else 0x7F
+    for low, last in ((0, 0), (0, 1), (1, 1), (0x55, most), (0x2A, most), (0x7F, most)):
+        raw = bytes([0x80 | low] * (size - 1) + [last])
+        number = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(raw))
+        assert read_uvarint(raw) == number
+        assert read_varint(raw) == (-(number + 1) // 2 if number % 2 else number // 2)
+
+
+@pytest.mark.parametrize("size", range(1, 11))
+def test_varint_with_a_wrong_high_bit_is_refused(size: int) -> None:
+    for low in (0, 0x7F):
+        right = bytes([0x80 | low] * (size - 1) + [1])
+        for place in range(size):
+            wrong = bytearray(right)
+            wrong[place] ^= 0x80
+            for read in (read_uvarint, read_varint):
+                with pytest.raises(IRREGULARITIES):
+                    read(bytes(wrong))
+
+
+@pytest.mark.parametrize("last", [2, 3, 0x40, 0x7F])
+def test_varint_of_more_than_64_bits_is_refused(last: int) -> None:
+    for read in (read_uvarint, read_varint):
+        with pytest.raises(IRREGULARITIES):
+            read(bytes([0x80] * 9 + [last]))
 
 
 @pytest.mark.parametrize("size", [1, 10, 11, 40_000])
