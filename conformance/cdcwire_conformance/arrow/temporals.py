@@ -40,7 +40,7 @@ _TIME = (
 )
 _HAS_ZONE = re.compile(r":[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$")
 _DAY_US = 86_400_000_000
-_POINT = ord(".")
+_POINT, _DIGIT_ZERO = b".0"
 
 
 def text_converter(wire: TemporalType, canonical: TemporalType, time_zone: str) -> Text | None:
@@ -112,7 +112,7 @@ def _fraction_ends(texts: pa.Array) -> Any:
     if not (signs[borders[0] : borders[-1]] == _POINT).any():
         return np.zeros(0, np.int64)
     last = signs[np.maximum(borders[1:], 1) - 1]
-    return np.flatnonzero(np.isin(last, np.frombuffer(b"0.", np.uint8)))
+    return np.flatnonzero((last == _DIGIT_ZERO) | (last == _POINT))
 
 
 def free_texts(values: Sequence[Any], *, canonical: TemporalType, time_zone: str) -> pa.Array:

@@ -81,7 +81,7 @@ class Cells:
             self._read_lengths(starts, ends)
         except IndexError as error:
             raise Irregular from error
-        self._texts: pa.Array | None = None
+        self._texts: dict[int, pa.Array] = {}
 
     def column(self, index: int) -> pa.Array:
         """Return a column in the form that rows have it; text as bytes if its kind is text.
@@ -163,19 +163,35 @@ class Cells:
 
     def binary(self, index: int) -> pa.Array:
         """Return a column's bytes, cut from the buffer by Arrow."""
-        if self._texts is None:
-            # One element per cell, and one per row for the bytes between it and the next.
-            offsets = np.empty(self.rows * (self.count + 1) + 1, np.int32)
-            cells = offsets[:-1].reshape(self.rows, self.count + 1)
-            cells[:] = self.borders.T
-            offsets[-1] = self.buffer.size
-            self._texts = pa.BinaryArray.from_buffers(
-                pa.binary(),
-                len(offsets) - 1,
-                [None, pa.py_buffer(offsets), pa.py_buffer(self.buffer.data)],
-            )
-        chosen = np.arange(self.rows, dtype=np.int64) * (self.count + 1) + index
-        return self._texts.take(self.array(index, chosen, pa.int64()))
+        if not self._texts:
+            self._texts = self._read_texts()
+        return self._texts[index]
+
+    def _read_texts(self) -> dict[int, pa.Array]:
+        """Return all columns of texts and bytes, which Arrow cuts in one step."""
+        # One element per cell, and one per row for the bytes between it and the next.
+        width = self.count + 1
+        offsets = np.empty(self.rows * width + 1, np.int32)
+        offsets[:-1].reshape(self.rows, width)[:] = self.borders.T
+        offsets[-1] = self.buffer.size
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.buffer.data)]
+        cells = pa.BinaryArray.from_buffers(pa.binary(), len(offsets) - 1, buffers)
+        texts = [
+            index
+            for index, column in enumerate(self.columns)
+            if _reader_of(column.type) in (_read_text, _read_bytes)
+        ]
+        shape = len(texts), self.all_rows
+        own = slice(None) if self.own is None else self.own
+        chosen, is_null = np.zeros(shape, np.int64), np.ones(shape, np.bool_)
+        chosen[:, own] = np.arange(self.rows) * width + np.array(texts)[:, np.newaxis]
+        is_null[:, own] = self.nulls[texts]
+        places = pa.array(chosen.reshape(-1), mask=is_null.reshape(-1))
+        taken = cells.take(places)
+        return {
+            index: taken.slice(place * self.all_rows, self.all_rows)
+            for place, index in enumerate(texts)
+        }
 
     def array(self, index: int, values: Numbers, kind: pa.DataType) -> pa.Array:
         """Return the values of a column's rows as an array of all rows."""
