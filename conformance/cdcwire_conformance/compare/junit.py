@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from cdcwire_conformance.compare.report import table_text, verdict_line
+from cdcwire_conformance.compare.report import ddl_line, table_text, verdict_line
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.output.junit import document_text
 from cdcwire_conformance.visible import visible_lines as fit
@@ -20,11 +20,13 @@ def junit_text(found: Comparison) -> str:
             lines = [*table.schema_differences, *table_text(table)]
             message = lines[0] if lines else "not compared"
             SubElement(case, "failure", message=fit(message)).text = fit("\n".join(lines))
-    problems = [*found.differences, *map(str, found.unreadable)]
+    ddl = map(ddl_line, found.ddl_differences)
+    problems = [*found.differences, *ddl, *map(str, found.unreadable)]
     case = SubElement(suite, "testcase", classname="cdcwire.compare", name="all tables")
     case.set("time", f"{found.seconds:.3f}")
     if problems or not found.is_equal:
-        lines = [*problems, verdict_line(found)]
+        hints = [f"hint: {hint}" for hint in found.hints]
+        lines = [*problems, *hints, verdict_line(found)]
         failure = SubElement(case, "failure", message=fit(verdict_line(found)))
         failure.text = fit("\n".join(lines))
     return document_text(root)

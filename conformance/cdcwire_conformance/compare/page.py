@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from cdcwire_conformance.compare.report import (
     about_table,
     change_line,
+    ddl_line,
     due_line,
+    event_count_lines,
     example_column,
     named_counts,
     place_lines,
@@ -134,8 +136,11 @@ def _page(found: Comparison) -> _Page:
         facts.append(("Compared", ", ".join(name for name in found.compared if name != "half")))
     if found.engine:
         facts.append(("Engine", found.engine))
+    facts += [("Other events", line) for line in event_count_lines(found)]
     facts += [("Note", note) for note in found.notes]
-    problems = [*found.differences, *map(str, found.unreadable)]
+    facts += [("Hint", hint) for hint in found.hints]
+    ddl = map(ddl_line, found.ddl_differences)
+    problems = [*found.differences, *ddl, *map(str, found.unreadable)]
     return _Page(
         verdict_line(found),
         "good" if found.is_equal else "bad",

@@ -130,12 +130,17 @@ def terms_lines(found: Comparison) -> Iterator[str]:
 
 def other_events_lines(found: Comparison) -> Iterator[str]:
     """Yield how many other events there are, and the DDL events of one side."""
+    yield from event_count_lines(found)
+    yield from (visible(ddl_line(each)) for each in found.ddl_differences)
+
+
+def event_count_lines(found: Comparison) -> Iterator[str]:
+    """Yield how many DDL and progress events there are."""
     for name, numbers in (("DDL", found.ddl), ("progress", found.progress)):
         if any(numbers):
             what = "" if name in found.compared else "not compared: "
             left, right = numbers
             yield f"{what}{name} events ({left:,} on the left, {right:,} on the right)"
-    yield from (visible(ddl_line(each)) for each in found.ddl_differences)
 
 
 def verdict_line(found: Comparison) -> str:

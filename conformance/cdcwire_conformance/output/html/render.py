@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from importlib.resources import files
 from itertools import groupby
 
@@ -15,6 +16,7 @@ from cdcwire_conformance.output.html.page import Page
 from cdcwire_conformance.visible import visible_lines
 
 PURPOSE = "An HTML page"
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def require_jinja() -> None:
@@ -50,6 +52,7 @@ def render_template(name: str, **values: object) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["options"] = _with_whole_options
     template = environment.get_template(name)
     text: str = template.render(style=_own_file("page.css"), version=__version__, **values)
     return text
@@ -58,6 +61,13 @@ def render_template(name: str, **values: object) -> str:
 def _shown(value: object) -> object:
     """Return what a template prints; only a text without ``safe`` came from elsewhere."""
     return visible_lines(value) if type(value) is str else value
+
+
+def _with_whole_options(text: str) -> object:
+    """Return a text whose options are never broken after their hyphens."""
+    markup = load_extra("markupsafe", "html", PURPOSE)
+    shown = str(markup.escape(visible_lines(text)))
+    return markup.Markup(_OPTION.sub(r'<span class="option">\g<0></span>', shown))
 
 
 def script_json(data: Json) -> str:
