@@ -365,6 +365,11 @@ def _key_text(key: tuple[str, ...]) -> str:
     return f"({', '.join(key)})" if key else "none"
 
 
+def name_text(name: TableName) -> str:
+    """Return the name of a table as it is shown."""
+    return ".".join(part for part in name if part is not None)
+
+
 def rewritten_name(name: TableName, rewrite: Rewrite) -> TableName:
     """Return the name that a table's rows have."""
     schema, table = name

@@ -44,7 +44,11 @@ def check_reports(arguments: argparse.Namespace) -> None:
             raise UsageError("--json of --follow grows line by line; it needs a file, not a URL")
         else:
             folder, file = _parts(target)
-            open_store(folder).look(file)
+            try:
+                open_store(folder).look(file)
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                raise UsageError(f"--{name}: {target} can't be reached: {reason}") from error
 
 
 def write_reports(arguments: argparse.Namespace, found: Comparison, masking: Masking) -> None:

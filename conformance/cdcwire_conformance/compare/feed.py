@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from cdcwire.core.format import NO_CONTEXT, Context, TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, rewritten_name
+from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.result import RowPlace
 from cdcwire_conformance.compare.rules import CompareOptions, Side
@@ -98,11 +98,6 @@ def _renamed(table: CanonicalTable, name: TableName, names: NameMap) -> Canonica
     columns = tuple(replace(each, name=names.get(each.name, each.name)) for each in table.columns)
     key = None if table.key is None else tuple(names.get(each, each) for each in table.key)
     return replace(table, schema=schema, table=own, columns=columns, key=key)
-
-
-def name_text(name: TableName) -> str:
-    """Return the name of a table as it is shown."""
-    return ".".join(part for part in name if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +210,8 @@ class OpenedFeed:
         for each in found.tables:
             own = each.table.schema, each.table.table
             name = shown.get(own, own)
-            if name in options.meaning.excluded or own in options.meaning.excluded:
+            rewrite = self.source.format.rewrite_name
+            if any(options.meaning.excludes(each, rewrite) for each in (name, own)):
                 continue
             if name in tables:
                 raise SchemaError(f"--map-table: {self.source} has a table {name_text(name)} too")

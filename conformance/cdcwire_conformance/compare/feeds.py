@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
-from cdcwire_conformance.arrow.schema import CanonicalTable, Merged
+from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, name_text
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, name_text
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.hints import hints_of
 from cdcwire_conformance.compare.ill_formed import replaced_notes, replaced_text, with_text
 from cdcwire_conformance.compare.merging import MergedTable, merged_table, unwanted_tables
+from cdcwire_conformance.compare.notes import checkpoint_notes, unused_definitions, window_note
 from cdcwire_conformance.compare.other_events import with_other_events
 from cdcwire_conformance.compare.result import (
     Comparison,
@@ -35,7 +36,6 @@ from cdcwire_conformance.compare.rules import (
     ComparisonRules,
     Side,
     Terms,
-    Window,
     final_rules,
     terms_of,
 )
@@ -158,7 +158,19 @@ def compare_feeds(
     ours, own = ours.named_like(own, theirs, others)
     theirs, others = theirs.named_like(others, ours, own)
     _check_names({**own, **others}, options)
+    rows = ours.facts.rows, theirs.facts.rows
+    swapped = options.meaning.swapped(*rows)
+    if swapped is not None:
+        raise SchemaError(swapped)
     found = compare_tables(engine, ours, theirs, own, others, options, report)
+    found = replace(
+        found,
+        notes=(
+            *found.notes,
+            *options.meaning.without_rows(*rows, options.include),
+            *unused_definitions(options, {*own, *others, *rows[0], *rows[1]}),
+        ),
+    )
     found = with_other_events(found, ours, theirs, options)
     if not found.is_different and not found.is_equal:
         raise SchemaError(_nothing_compared(found))
@@ -202,6 +214,7 @@ def compare_tables(
     if terms.rules.is_final:
         check_keys(merged)
     differences = _missing_tables(ours, theirs)
+    known = {*left.facts.rows, *right.facts.rows}
     found = Comparison(
         str(left.source),
         str(right.source),
@@ -209,14 +222,21 @@ def compare_tables(
         tuple(differences),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
         terms.left_out,
-        notes=() if options.window is None else (window_note(terms.rules, options.window),),
+        notes=(
+            *(() if options.window is None else (window_note(terms.rules, options.window),)),
+            *checkpoint_notes((("left", left), ("right", right))),
+        ),
         is_exact=options.exact or engine.is_exact,
         engine=engine.name,
-        unwanted=(*unwanted_tables(options), *(part for each in merged for part in each.unwanted)),
+        unwanted=(
+            *unwanted_tables(options, known),
+            *(part for each in merged for part in each.unwanted),
+        ),
     )
     comparing = _Comparing(engine, left, right, options, terms.rules, report, replaced)
     found = replace(found, tables=tuple(comparing.tables(merged)))
-    found = replace(found, hints=hints_of(found, terms.rules, left, right))
+    one_sided_keys = _one_sided_keys(ours, theirs)
+    found = replace(found, hints=hints_of(found, terms.rules, left, right, one_sided_keys))
     if options.on_error == "row":
         everything = {**ours, **theirs}
         lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
@@ -261,13 +281,9 @@ def check_keys(merged: Iterable[MergedTable]) -> None:
     ]
     if lacking:
         raise SchemaError(
-            f"without a key no row is the last: {', '.join(lacking)}; leave them out (--include)"
+            f"without a key no row is the last: {', '.join(lacking)}; give the key with --ddl or "
+            "--tables, or leave them out (--exclude)"
         )
-
-
-def window_note(rules: ComparisonRules, window: Window) -> str:
-    """Return the line that names a window."""
-    return f"only changes with {rules.position} {window}"
 
 
 def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOptions) -> None:
@@ -286,15 +302,24 @@ def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOption
     unknown = options.meaning.unknown(list(tables.values()))
     if unknown:
         raise SchemaError(unknown[0])
-    renamed = [name for name in options.meaning.renamed if name not in tables]
-    if renamed:
-        raise SchemaError(f"--map-table: neither feed has rows of {name_text(renamed[0])}")
 
 
 def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -> list[str]:
     """Return the wanted columns that none of the tables has."""
     known = {name for table in tables for name in table.column_names}
     return sorted((options.columns or frozenset()) - known)
+
+
+def _one_sided_keys(
+    ours: Mapping[TableName, CanonicalTable], theirs: Mapping[TableName, CanonicalTable]
+) -> dict[str, SideName]:
+    """Return which side has a key, for the tables whose other side says that there is none."""
+    found: dict[str, SideName] = {}
+    for name in sorted(set(ours) & set(theirs), key=str):
+        left, right = ours[name].key, theirs[name].key
+        if left is not None and right is not None and bool(left) is not bool(right):
+            found[str(ours[name])] = "left" if left else "right"
+    return found
 
 
 def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:

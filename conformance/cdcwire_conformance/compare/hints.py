@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.result import Comparison, TableComparison
+from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import ComparisonRules
 
 
 def hints_of(
-    found: Comparison, rules: ComparisonRules, left: OpenedFeed, right: OpenedFeed
+    found: Comparison,
+    rules: ComparisonRules,
+    left: OpenedFeed,
+    right: OpenedFeed,
+    one_sided_keys: Mapping[str, SideName],
 ) -> tuple[str, ...]:
-    """Return the hints, each once. They rest on the differences that are shown."""
+    """Return the hints, each once. They rest on the differences that are shown.
+
+    ``one_sided_keys``: the side that has a key, by the names of tables whose other side has none.
+    """
     hints = [
         *_checkpoint_hints(found, rules, left, right),
-        *(hint for table in found.tables for hint in _table_hints(table, rules)),
+        *_key_hints(one_sided_keys),
+        *(
+            hint
+            for table in found.tables
+            if table.table not in one_sided_keys
+            for hint in _table_hints(table, rules)
+        ),
     ]
     return tuple(dict.fromkeys(hints))
 
@@ -37,6 +50,18 @@ def _checkpoint_hints(
             yield (
                 f"the {side} prefix is read up to its checkpoint; --to {prefix.checkpoint + 1} "
                 f"leaves out what the {other} feed has after it"
+            )
+
+
+def _key_hints(one_sided_keys: Mapping[str, SideName]) -> Iterator[str]:
+    """Yield how both sides get the key that only one of them sends."""
+    for side in ("left", "right"):
+        tables = [table for table, has_key in one_sided_keys.items() if has_key == side]
+        if tables:
+            other = "right" if side == "left" else "left"
+            yield (
+                f"the {other} feed sends no key of {', '.join(tables)}; --ddl FILE with the CREATE "
+                "TABLE (or --tables FILE) gives both sides the key"
             )
 
 

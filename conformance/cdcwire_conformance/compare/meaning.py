@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from cdcwire.core.format import TableName
 from cdcwire.model.events import Column
 from cdcwire.model.kinds import DatetimeType, TextType, TimestampType, TimeType
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 
 PRECISIONS: Mapping[str, int] = {"s": 0, "ms": 3, "us": 6}
 _WITH_TIMES = (TextType, TimeType, DatetimeType, TimestampType)
@@ -68,6 +68,46 @@ class Meaning:
             for option, name in self.columns()
             if name not in (times if option == "--precision" else known)
         ]
+
+    def excludes(self, name: TableName, rewrite: Rewrite | None) -> bool:
+        """Return whether a table of a feed is not compared. ``rewrite``: of the feed's names."""
+        if name in self.excluded or rewrite is None:
+            return name in self.excluded
+        return name in {rewritten_name(each, rewrite) for each in self.excluded}
+
+    def swapped(self, left: Collection[TableName], right: Collection[TableName]) -> str | None:
+        """Return why two names of --map-table can't be meant; None if they all can be.
+
+        ``left``, ``right``: the tables that each feed has rows of, by its own names.
+        """
+        for own, other in self.renamed.items():
+            pair = f"--map-table {name_text(own)}={name_text(other)}"
+            if own not in left and other not in right and own in right and other in left:
+                return f"{pair}: the names are the other way round, it is LEFT=RIGHT"
+            if own in left and other not in right and own in right:
+                return (
+                    f"{pair}: the right feed has rows of {name_text(own)} and none of "
+                    f"{name_text(other)}; correct the name, or leave the option out"
+                )
+        return None
+
+    def without_rows(
+        self,
+        left: Collection[TableName],
+        right: Collection[TableName],
+        include: Collection[TableName] | None,
+    ) -> Iterator[str]:
+        """Yield a line for each table that is named and that the feeds have no rows of.
+
+        ``include``: the tables that were looked for; None: all.
+        """
+        excluded = self.excluded if include is None else self.excluded & set(include)
+        for name in sorted(excluded - {*left, *right}, key=name_text):
+            yield f"--exclude: no feed has rows of {name_text(name)}"
+        for names in sorted(self.renamed.items(), key=str):
+            for side, name, feed in zip(("left", "right"), names, (left, right), strict=True):
+                if name not in feed:
+                    yield f"--map-table: the {side} feed has no rows of {name_text(name)}"
 
     def applied(self, table: CanonicalTable) -> CanonicalTable:
         """Return the table without ignored columns, and with text where that is compared."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from cdcwire.core.format import TableName
 from cdcwire.model.kinds import JsonType
-from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
+from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables, name_text
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.meaning import is_named
 from cdcwire_conformance.compare.rules import CompareOptions
@@ -92,17 +93,13 @@ def _chosen(
     return left, right
 
 
-def unwanted_tables(options: CompareOptions) -> list[str]:
-    """Return which tables the options leave out."""
+def unwanted_tables(options: CompareOptions, known: Collection[TableName]) -> list[str]:
+    """Return which tables the options leave out. ``known``: those that a feed has rows of."""
     parts = []
     if options.include is not None:
-        parts.append("tables other than " + ", ".join(sorted(map(_shown, options.include))))
+        parts.append("tables other than " + ", ".join(sorted(map(name_text, options.include))))
         parts[-1] += " (--include)"
-    excluded = options.meaning.excluded
+    excluded = options.meaning.excluded & set(known)
     if excluded:
-        parts.append(f"{', '.join(sorted(map(_shown, excluded)))} (--exclude)")
+        parts.append(f"{', '.join(sorted(map(name_text, excluded)))} (--exclude)")
     return parts
-
-
-def _shown(name: TableName) -> str:
-    return ".".join(part for part in name if part is not None)

@@ -11,6 +11,7 @@ Spark knows, by its URL; files there are not cut.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -151,6 +152,11 @@ def source_in(format_: Format, store: Store) -> Source:
             if of_spark:
                 sizes = {name: top[name] if kind == "jsonl" else 0 for name in names}
                 check_for_spark(store.root, sizes)
+            if _has_prefix(format_, store, top):
+                raise SourceError(
+                    f"{folder}: is mixed: it has *.{kind} and files of a storage sink; a feed is "
+                    "one of them, so move one into its own directory"
+                )
             paths = tuple(path_under(store.root, name) for name in names)
             return Source(format_, folder, kind, paths)
     if format_.stored is None:
@@ -161,6 +167,16 @@ def source_in(format_: Format, store: Store) -> Source:
             f"{folder}: there is no *.jsonl, no *.parquet, and no file of a storage sink"
         )
     return Source(format_, folder, "prefix", tuple(names))
+
+
+def _has_prefix(format_: Format, store: Store, top: Iterable[str]) -> bool:
+    """Return whether a directory of messages is a storage prefix too.
+
+    All names are listed only for a format that may have a prefix.
+    """
+    if METADATA_NAME in top:
+        return True
+    return format_.stored is not None and any(_is_of_prefix(each.path) for each in store.list())
 
 
 def _is_of_prefix(name: str) -> bool:

@@ -49,6 +49,11 @@ class TableUrl:
         return f"{self.kind}:{self.place}"
 
     @property
+    def host(self) -> str:
+        """The host of a database, with the port if the URL has one."""
+        return urlsplit(self.place.removeprefix("jdbc:")).netloc.rpartition("@")[2]
+
+    @property
     def connector(self) -> str:
         """The connector that Spark needs: a kind, a database, or "" for none."""
         if self.kind == "jdbc":

@@ -213,6 +213,66 @@ def test_wrong_url_of_a_table_is_one_line_without_the_password(text: str, said: 
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("state", "message", "reason", "said"),
+    [
+        (
+            "08000",
+            "Socket fail to connect to db:3306. Connection refused",
+            "Connection refused",
+            "no database answers at db:3306: Connection refused",
+        ),
+        ("08001", "The connection attempt failed.", "unknown host", "at db:3306: unknown host"),
+        (
+            "28000",
+            "Access denied for user 'reader'@'db' (using password: YES)",
+            "",
+            "the database refuses the user: Access denied for user 'reader'@'db' (using password: "
+            "YES); check user= in the URL and the password in CDCWIRE_TABLE_PASSWORD",
+        ),
+        ("42S02", "Table 'shop.nix'\n  doesn't exist", "", "Table 'shop.nix' doesn't exist"),
+    ],
+    ids=["down", "unknown-host", "wrong-password", "no-table"],
+)
+def test_problem_of_a_database_is_one_line_that_names_it(
+    state: str, message: str, reason: str, said: str
+) -> None:
+    from cdcwire_conformance.spark.compare.table_errors import database_problem
+
+    table = parse_table_url("jdbc:mariadb://db:3306/shop?table=orders&user=reader")
+    assert table is not None
+    problem = database_problem(table, state, message, reason)
+    assert problem.startswith("jdbc:mariadb://db:3306/shop?table=shop.orders: ")
+    assert problem.endswith(said)
+
+
+def test_directory_that_is_no_table_is_one_line_that_names_it(
+    feed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "orders.parquet").write_text("{}")
+    assert main(["compare", feed, f"parquet:file:{tmp_path}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"cdcwire compare: parquet:{tmp_path}: can't be read as a table: ")
+    assert error.count("\n") == 1
+    assert "is not a Parquet file" in error
+
+
+def test_table_that_the_catalog_lacks_is_one_line_that_names_it(
+    feed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", feed, "table:shop.nix"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("cdcwire compare: table:shop.nix: can't be read as a table: ")
+    assert error.count("\n") == 1
+
+
+def test_excluded_table_that_the_feed_lacks_is_named(
+    feed: str, right_table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", feed, right_table, "--exclude", "shop.nix"]) == 0
+    assert "note: --exclude: no feed has rows of shop.nix\n" in capsys.readouterr().out
+
+
 def test_url_of_a_table() -> None:
     assert str(parse_table_url("jdbc:mysql://db/shop?table=orders")) == (
         "jdbc:mariadb://db/shop?table=shop.orders"

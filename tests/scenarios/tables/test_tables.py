@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -171,3 +172,19 @@ def test_wrong_password_is_one_line_without_it(feed: str, table: Found, tmp_path
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "secret" not in done.stderr
+    assert "the database refuses the user" in done.stderr
+
+
+@pytest.mark.parametrize("database", ["mariadb", "postgresql"])
+def test_database_that_is_down_is_one_line_that_names_it(
+    feed: str, database: str, tmp_path: Path
+) -> None:
+    with socket.socket() as unused:  # bound, and nobody listens
+        unused.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{unused.getsockname()[1]}"
+        url = f"jdbc:{database}://{host}/shop?table=shop.orders&user=reader"
+        done = compare(feed, url, PASSWORD, tmp_path / "found.json")
+    assert done.returncode == 2
+    (line,) = done.stderr.strip().splitlines()
+    assert line.endswith(f": no database answers at {host}: Connection refused")
+    assert PASSWORD not in line

@@ -22,11 +22,12 @@ from cdcwire.core.format import TableName
 from cdcwire.model import kinds
 from cdcwire.model.events import Column as TableColumn
 from cdcwire_conformance.arrow.json_form import normal_json_array
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
 from cdcwire_conformance.arrow.types import UTC, SchemaError
-from cdcwire_conformance.compare.feed import ComparedFeed, name_text, named_like
-from cdcwire_conformance.compare.feeds import check_keys, window_note
+from cdcwire_conformance.compare.feed import ComparedFeed, named_like
+from cdcwire_conformance.compare.feeds import check_keys
 from cdcwire_conformance.compare.merging import merged_table
+from cdcwire_conformance.compare.notes import checkpoint_notes, unused_definitions, window_note
 from cdcwire_conformance.compare.result import Comparison, TableComparison
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
@@ -38,6 +39,7 @@ from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, Table
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
 from cdcwire_conformance.spark.compare.engine import decoded, placed, with_cut_times
+from cdcwire_conformance.spark.compare.table_errors import readable_table_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,7 +86,11 @@ def compare_table(
     start = time.monotonic()
     if options.differences_to is not None:
         begin_differences(spark, options.differences_to)
-    frame = table if isinstance(table, DataFrame) else read_table(spark, table)
+    if isinstance(table, DataFrame):
+        frame = table
+    else:
+        with readable_table_errors(spark, table):
+            frame = read_table(spark, table)
     report("looking for the tables of the feed")
     opened, own = feed.open(spark, options).described(spark, options)
     unknown = options.meaning.unknown(own.values())
@@ -111,6 +117,10 @@ def compare_table(
         reason = "the feed is read from a position on, so it need not have their keys"
         left_out.append(("rows that only the table has", reason))
     notes = [] if options.window is None else [window_note(rules, options.window)]
+    rows = opened.facts.rows
+    notes += checkpoint_notes([("left", opened)])
+    notes += options.meaning.without_rows(rows, rows, options.include)
+    notes += unused_definitions(options, {*own, *rows})
     found = Comparison(
         str(feed.source),
         str(table) if isinstance(table, TableUrl) else "a DataFrame",
