@@ -37,6 +37,7 @@ LARGE_BENCHMARKS = (
     "spark_decode",
     "spark_formats",
     "spark_compare",
+    "compare_table",
     "small_tables",
     "spark_follow",
 )

@@ -25,6 +25,7 @@ from cdcwire_conformance.compare.result import (
     TableComparison,
 )
 from cdcwire_conformance.compare.rules import ComparisonRules
+from cdcwire_conformance.spark.compare import changes
 from cdcwire_conformance.spark.compare.changes import compare_frames
 
 if TYPE_CHECKING:
@@ -77,6 +78,22 @@ def test_three_causes_in_ten_thousand_rows_are_three_patterns(found: TableCompar
     assert [each.option for each in found.patterns] == ["--precision made=ms", None, None]
     assert all(len(each.examples) == 2 for each in found.patterns)
     assert len(found.differences) == 3
+
+
+def test_equal_rows_are_not_looked_up_for_patterns(
+    frame_of: Callable[..., DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_up(*arguments: object) -> None:
+        raise AssertionError("rows are looked up")
+
+    monkeypatch.setattr(changes, "rows_of_pairs", looked_up)
+    left, right = (
+        frame_of(TABLE, [change(n, is_right=is_right) for n in range(3)])
+        for is_right in (False, True)
+    )
+    assert compare_frames(left, left, TABLE).is_equal
+    with pytest.raises(AssertionError, match="looked up"):
+        compare_frames(left, right, TABLE)
 
 
 def test_text_has_patterns_before_rows(found: TableComparison) -> None:
