@@ -16,10 +16,11 @@ from cdcwire.core.varints import write_varint
 from cdcwire.model.events import Event
 from cdcwire_evidence.fuzz import growth
 from cdcwire_evidence.fuzz.__main__ import main
-from cdcwire_evidence.fuzz.growth import LARGE, SMALL, Growth, measured, ratio_of
+from cdcwire_evidence.fuzz.event_edits import Grown
+from cdcwire_evidence.fuzz.growth import LARGE, SMALL, Growth, measured, ratio_of, rise_of
 from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthPlan, GrowthTally, grow
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs
-from cdcwire_evidence.fuzz.shapes import KINDS, SIGN, Grown, Shape, shape_again, shape_of
+from cdcwire_evidence.fuzz.shapes import KINDS, SIGN, Shape, shape_again, shape_of
 
 NAME = "craft"  # what is planted is the same in every format
 CASE = "craft/rows/insert"
@@ -114,6 +115,35 @@ def test_memory_beyond_the_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 def test_ratio_counts_three_steep_doublings(seconds: tuple[float, ...], is_broken: bool) -> None:
     points = [(1 << 12 + place, each) for place, each in enumerate(seconds)]
     assert (ratio_of(points) > LARGE.ratio) is is_broken
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_broken"),
+    [
+        ((0.01, 0.02, 0.04, 0.08, 0.16, 0.32), False),
+        ((0.01, 0.02, 0.4, 0.8, 1.6, 3.2), False),  # a fallback to the plain decoder
+        ((0.0001, 0.0003, 0.0009, 0.002, 0.004, 0.008), False),  # below what the clock shows
+        ((0.0035, 0.0077, 0.018, 0.049, 0.147, 0.488), True),  # a scan next to linear work
+    ],
+)
+def test_rise_counts_all_doublings_except_the_steepest(
+    seconds: tuple[float, ...], is_broken: bool
+) -> None:
+    points = [(1 << 12 + place, each) for place, each in enumerate(seconds)]
+    assert ratio_of(points) < LARGE.ratio or is_broken
+    assert (rise_of(points) > LARGE.rise) is is_broken
+
+
+def test_scan_next_to_linear_work_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All bytes before each place are read. At first this takes less time than decoding."""
+
+    def scan(value: bytes) -> None:
+        for at in range(0, len(value), 64):
+            sum(value[:at])
+
+    plain, fast, _ = found_in(monkeypatch, with_work(scan), "rows")
+    assert plain.broken
+    assert fast.broken == []
 
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)

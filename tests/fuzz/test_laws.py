@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -22,9 +24,10 @@ from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire.model.text import Json, event_from_json
 from cdcwire_evidence.fuzz import laws, round_trip, run
 from cdcwire_evidence.fuzz.__main__ import main
-from cdcwire_evidence.fuzz.inputs import SIGN, first_inputs, other_carrier
+from cdcwire_evidence.fuzz.event_edits import decoded
+from cdcwire_evidence.fuzz.inputs import SIGN, Input, first_inputs, other_carrier
 from cdcwire_evidence.fuzz.laws import Laws
-from cdcwire_evidence.fuzz.mutate import made_again, mutated
+from cdcwire_evidence.fuzz.mutate import made_again, mutated, number_of
 from cdcwire_evidence.fuzz.run import FormatRun, Plan, Tally
 
 NAME = "craft"  # what is planted is the same in every format
@@ -176,7 +179,7 @@ def test_quadratic_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
             value.find(b"\xff\xff\xff")
         return RIGHT.to_events(message, context=context)
 
-    assert "slow" in found_in(with_decoding(decode))
+    assert "slow" in found_in(with_decoding(decode), 400)
 
 
 def test_endless_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,10 +241,37 @@ def test_column_that_the_definition_lacks_keeps_its_type() -> None:
 
 def test_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     for total in (20, 40):
-        run = FormatRun(Plan(NAME, 600, 7, 20, tmp_path))
+        run = FormatRun(Plan(NAME, 600, 7, total, tmp_path))
         run.run()
         assert run.tally.inputs == total
     assert json.loads((tmp_path / f"{NAME}.json").read_text("utf-8"))["tally"]["inputs"] == 40
+
+
+def test_interrupted_run_loses_few_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "WRITE_EVERY", 16)
+    interrupted = FormatRun(Plan(NAME, 600, 7, 100, tmp_path))
+    check = interrupted.laws.check
+
+    def interrupt(given: Input, **others: Any) -> laws.Outcome:
+        if interrupted.tally.inputs == 40:
+            raise KeyboardInterrupt
+        return check(given, **others)
+
+    monkeypatch.setattr(interrupted.laws, "check", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.run()
+    assert FormatRun(Plan(NAME, 600, 7, 100, tmp_path)).tally.inputs == 32
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+def test_changes_of_events_are_mostly_accepted(name: str) -> None:
+    chance = Random(name)
+    accepted = [given for given in first_inputs(name)[::7] if decoded(given)]
+    numbers = [number_of("events", chance) for _ in accepted]
+    changed = [mutated(*pair) for pair in zip(accepted, numbers, strict=True)]
+    assert sum(bool(decoded(each)) for each in changed) > len(changed) / 2
+    pairs = zip(changed, accepted, strict=True)
+    assert sum(decoded(new) != decoded(old) for new, old in pairs) > len(changed) / 2
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -276,7 +306,7 @@ def test_time_that_a_format_leaves_goes_to_others(
     names = tuple(FORMAT_NAMES[:4])
     run.run_all(names, 1, jobs=jobs, seed=1, inputs=1, state=tmp_path)
     shares = {1: [15, 20, 30, 60], 2: [30, 30, 60, 60]}
-    assert [plan.format for plan in plans] == list(names)
+    assert sorted(plan.format for plan in plans) == sorted(names)
     assert [plan.seconds for plan in plans] == shares[jobs]
 
 

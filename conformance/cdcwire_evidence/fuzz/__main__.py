@@ -38,7 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
         help=f"minutes for all formats together (default: ${MINUTES_VARIABLE}, else 2)",
     )
     parser.add_argument(
-        "--inputs", type=int, default=0, help="stop a format after N inputs (default: 0, no limit)"
+        "--inputs",
+        type=int,
+        default=0,
+        metavar="N",
+        help="stop a format after N inputs over all runs of the state (default: 0, no limit)",
     )
     parser.add_argument("--format", action="append", choices=FORMAT_NAMES, help="only this format")
     parser.add_argument("--seed", type=int, default=1, help="choose other inputs (default: 1)")
@@ -112,7 +116,7 @@ def _show_growth(tally: GrowthTally) -> None:
     print(
         f"{tally.format:15} {tally.shapes:>6,} growths, {tally.accepted:,} accepted, "
         f"{tally.grown:,} of 1 MiB and more, the largest {tally.largest:,} bytes, "
-        f"ratio {tally.ratio:.2f}, bytes per byte: {memory}",
+        f"ratio {tally.ratio:.2f}, rise {tally.rise:.2f}, bytes per byte: {memory}",
         flush=True,
     )
 
@@ -121,7 +125,8 @@ def _replay_growth(name: str) -> int:
     found = measured(shape_again(name), LARGE)
     for each in found:
         points = ", ".join(f"{size:,}: {seconds * 1000:.1f} ms" for size, seconds in each.points)
-        print(f"{each.way}: ratio {each.ratio:.2f}, {each.memory:.1f} bytes per byte; {points}")
+        figures = f"ratio {each.ratio:.2f}, rise {each.rise:.2f}, {each.memory:.1f} bytes per byte"
+        print(f"{each.way}: {figures}; {points}")
     broken = [text for each in found for text in each.broken]
     print("\n".join(broken))
     return int(bool(broken))

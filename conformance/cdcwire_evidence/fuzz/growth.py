@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from math import log2
+from math import log2, prod
 from time import process_time
 from typing import Literal, TypeAlias, get_args
 
@@ -19,12 +19,14 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Format
 from cdcwire.core.options import OptionError
 from cdcwire.core.registry import get_format
-from cdcwire_evidence.fuzz.shapes import Grown, Shape
+from cdcwire_evidence.fuzz.event_edits import Grown
+from cdcwire_evidence.fuzz.shapes import Shape
 
 Way: TypeAlias = Literal["plain", "fast", "explain"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 DOUBLINGS = 3  # in a row
+STEEP = 2.3
 WORTH_SECONDS = 0.002  # below, the clock decides
 FIXED_MEMORY = 1 << 20
 MOST_MEMORY: Mapping[Way, int] = {"plain": 128, "fast": 128, "explain": 512}
@@ -43,19 +45,20 @@ class Limits:
 
     ``explained``: the largest size that is explained. ``weighed``: the size whose memory is
     measured, if the shape gets there. ``ratio``: the most times the time for twice the bytes;
-    linear is 2, quadratic is 4.
+    linear is 2, quadratic is 4. ``rise``: the most times the time per byte of a small size.
     """
 
     bytes: int = 1 << 24
     explained: int = 1 << 21
     weighed: int = 1 << 18
     seconds: float = 1.0
-    ratio: float = 2.3
+    ratio: float = STEEP
+    rise: float = 2.5
 
 
 LARGE = Limits()
 # Short times on a busy machine: only growth that is nearly quadratic is certain.
-SMALL = Limits(bytes=1 << 18, explained=1 << 18, weighed=1 << 15, seconds=0.02, ratio=3.0)
+SMALL = Limits(bytes=1 << 18, explained=1 << 18, weighed=1 << 15, seconds=0.1, ratio=3.0, rise=3.0)
 
 
 @dataclass(slots=True)
@@ -67,6 +70,7 @@ class Growth:
     is_accepted: bool = False
     points: list[Point] = field(default_factory=list)
     ratio: float = 0.0
+    rise: float = 0.0
     memory: float = 0.0
     broken: list[str] = field(default_factory=list)
 
@@ -92,7 +96,7 @@ def measured(shape: Shape, limits: Limits) -> list[Growth]:
             if seconds < _QUICK:
                 seconds = min(seconds, _seconds(works[way][-1]))
             growth.points.append((grown.size, seconds))
-            _check_time(growth, works[way], limits.ratio)
+            _check_time(growth, works[way], limits)
             if size == limits.weighed:
                 _check_memory(growth, grown.size, works[way][-1])
         size *= 2
@@ -106,7 +110,7 @@ def _goes_on(growth: Growth, size: int, limits: Limits) -> bool:
     if len(points) < 2 or points[-1][1] <= limits.seconds:
         return True
     # A steep doubling is followed further, to see whether the next ones are steep as well.
-    return _ratio(*points[-2:]) > limits.ratio and points[-1][1] <= _FURTHER * limits.seconds
+    return _ratio(*points[-2:]) > STEEP and points[-1][1] <= _FURTHER * limits.seconds
 
 
 def ratio_of(points: Sequence[Point]) -> float:
@@ -120,25 +124,38 @@ def ratio_of(points: Sequence[Point]) -> float:
     return min(_ratio(*pair) for pair in pairwise(last))
 
 
+def rise_of(points: Sequence[Point]) -> float:
+    """Return how many times longer one byte takes at the last size than at the first.
+
+    The steepest doubling is left out: a cache that is full, or a fallback. This shows slow growth
+    next to much linear work, where no doubling is very steep.
+    """
+    worth = [point for point in points if point[1] >= WORTH_SECONDS]
+    steps = sorted(_ratio(*pair) / 2 for pair in pairwise(worth))
+    return prod(steps[:-1]) if len(steps) > DOUBLINGS else 0.0
+
+
 def _ratio(small: Point, large: Point) -> float:
     doublings = log2(large[0] / small[0])
     return (large[1] / max(small[1], WORTH_SECONDS)) ** (1 / doublings) if doublings > 0 else 0.0
 
 
-def _check_time(growth: Growth, works: list[Work], most: float) -> None:
+def _check_time(growth: Growth, works: list[Work], limits: Limits) -> None:
     """Measure a growth that is too large again; only one that comes again counts."""
     points = growth.points
     for _ in range(_TRIES):
-        if ratio_of(points) <= most:
+        if ratio_of(points) <= limits.ratio and rise_of(points) <= limits.rise:
             break
-        for at in range(len(points) - DOUBLINGS - 1, len(points)):
+        for at in range(max(0, len(points) - 2 * DOUBLINGS), len(points)):
             size, seconds = points[at]
             points[at] = size, min(seconds, _seconds(works[at]))
-    ratio = ratio_of(points)
-    growth.ratio = max(growth.ratio, ratio)
-    if ratio > most:
-        shown = " ".join(f"{size:,}: {seconds * 1000:.1f} ms" for size, seconds in points)
+    ratio, rise = ratio_of(points), rise_of(points)
+    growth.ratio, growth.rise = max(growth.ratio, ratio), max(growth.rise, rise)
+    shown = " ".join(f"{size:,}: {seconds * 1000:.1f} ms" for size, seconds in points)
+    if ratio > limits.ratio:
         growth.broken.append(f"twice the bytes take {ratio:.2f} times the time; {shown}")
+    elif rise > limits.rise:
+        growth.broken.append(f"a byte takes {rise:.2f} times the time of a small size; {shown}")
 
 
 def _check_memory(growth: Growth, size: int, work: Work) -> None:

@@ -32,6 +32,8 @@ class GrowthTally:
     largest: int = 0
     ratio: float = 0.0
     ratio_name: str = ""
+    rise: float = 0.0
+    rise_name: str = ""
     memory: dict[str, float] = field(default_factory=lambda: dict.fromkeys(WAYS, 0.0))
     memory_names: dict[str, str] = field(default_factory=lambda: dict.fromkeys(WAYS, ""))
     broken: list[str] = field(default_factory=list)
@@ -46,6 +48,8 @@ class GrowthTally:
         for each in found:
             if each.ratio > self.ratio:
                 self.ratio, self.ratio_name = each.ratio, f"{each.shape} {each.way}"
+            if each.rise > self.rise:
+                self.rise, self.rise_name = each.rise, f"{each.shape} {each.way}"
             if each.memory > self.memory[each.way]:
                 self.memory[each.way], self.memory_names[each.way] = each.memory, each.shape
             self.broken += [f"{each.shape} {each.way}: {text}" for text in each.broken]

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
+from typing import Literal, TypeAlias, get_args
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Column, Event, Table
 from cdcwire_conformance.corpus.mutations.rules import number_changes
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.fuzz.bytes_edits import edit_bytes
+from cdcwire_evidence.fuzz.event_edits import decoded, edited
 from cdcwire_evidence.fuzz.inputs import (
     SIGN,
     Input,
@@ -27,12 +29,25 @@ from cdcwire_evidence.fuzz.json_edits import edit_json, is_json
 
 _MOST_LAYERS = 3
 
+# The message, its events, or what decoding needs: options, schemas, definitions, files, the path.
+Kind: TypeAlias = Literal["message", "events", "surroundings"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def number_of(kind: Kind, chance: Random) -> int:
+    """Return a number that chooses a change of this kind."""
+    return chance.getrandbits(30) * len(KINDS) + KINDS.index(kind)
+
 
 def mutated(given: Input, number: int) -> Input:
     """Return an input with one change; the number alone chooses it."""
     chance = Random(number)
-    changes = _CHANGES if _has_more(given) else (_change_message,)
-    change = _change_message if chance.random() < 0.75 else chance.choice(changes)
+    kind = KINDS[number % len(KINDS)]
+    change = _change_message
+    if kind == "events":
+        change = _change_events
+    elif kind == "surroundings" and _has_surroundings(given):
+        change = chance.choice(_SURROUNDINGS)
     return replace(change(given, chance), trail=(*given.trail, number))
 
 
@@ -48,13 +63,41 @@ def made_again(name: str) -> Input:
     return found
 
 
-def _has_more(given: Input) -> bool:
+def _has_surroundings(given: Input) -> bool:
     has_options = bool(get_format(given.format).options)
     return bool(given.tables or given.schemas or given.blobs or has_options)
 
 
 def _other(given: Input, chance: Random) -> Input:
     return chance.choice(first_inputs(given.format))
+
+
+class _Key:
+    """An input and a part of it, compared by the name."""
+
+    __slots__ = ("given", "index", "part", "value")
+
+    def __init__(self, given: Input, index: int, part: str) -> None:
+        self.given, self.index, self.part = given, index, part
+        self.value = (given.case, given.trail, index, part)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def _change_events(given: Input, chance: Random) -> Input:
+    """Change the events and encode them; change bytes where there are none, or none are encoded."""
+    events = _decoded(_Key(given, given.index, "events"))
+    changed = edited(given, events, chance) if events else None
+    return _change_message(given, chance) if changed is None else changed
+
+
+@lru_cache(maxsize=64)
+def _decoded(key: _Key) -> tuple[Event, ...]:
+    return tuple(decoded(key.given))
 
 
 def _change_message(given: Input, chance: Random) -> Input:
@@ -104,22 +147,6 @@ def _by_rule(given: Input, index: int, part: str, chance: Random) -> bytes | Non
     """Return bytes that a rule of the format's own makes; None where no rule applies."""
     changes = _ruled(_Key(given, index, part))
     return chance.choice(changes) if changes else None
-
-
-class _Key:
-    """The input of a format's rules, compared by value."""
-
-    __slots__ = ("given", "index", "part", "value")
-
-    def __init__(self, given: Input, index: int, part: str) -> None:
-        self.given, self.index, self.part = given, index, part
-        self.value = (given.case, given.trail, index, part)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.value == other.value
-
-    def __hash__(self) -> int:
-        return hash(self.value)
 
 
 @lru_cache(maxsize=2048)
@@ -236,7 +263,7 @@ def _changed_table(table: Table, known: tuple[Column, ...], chance: Random) -> T
     return replace(table, columns=tuple(columns))
 
 
-_CHANGES = (
+_SURROUNDINGS = (
     _change_options,
     _change_options,
     _change_schemas,

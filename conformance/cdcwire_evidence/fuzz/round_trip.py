@@ -227,5 +227,8 @@ def _place(first: str, second: str) -> str:
 
 
 def _without_feed(context: Context, given: Input) -> Context:
-    """Return the context for the new messages, which bring their own files."""
-    return replace(context, blobs=given.blobs, schemas=given.schemas)
+    """Return the context for the new messages, which bring their own claim-check files.
+
+    The encoder repeats no schema that it knows.
+    """
+    return replace(context, blobs=given.blobs)

@@ -16,17 +16,24 @@ from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_evidence.fuzz.coverage import new_lines
+from cdcwire_evidence.fuzz.event_edits import decoded
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs
 from cdcwire_evidence.fuzz.laws import LAWS, Behaviour, Broken, Laws, Outcome, laws_of
-from cdcwire_evidence.fuzz.mutate import made_again, mutated
+from cdcwire_evidence.fuzz.mutate import Kind, made_again, mutated, number_of
 
 DEEP_EVERY = 8  # inputs; a new behaviour is always looked at deeply
 MEMORY_EVERY = 64
+BURST = 32  # changes of one input, so that its decoders and what is known of it are used again
+SURROUNDINGS_OF = 0.3  # of the bursts begin with a change of what decoding needs
+ACCEPTED_OF = 0.9  # of the bursts change an accepted input: one that is rejected hides later code
+EVENTS_OF = 0.25  # of the changes are made to events
+WRITE_EVERY = 1 << 14  # inputs; an interrupted run loses no more of them
 MOST_CHANGES = 8  # in the trail of one input
 MOST_KEPT = 4000  # inputs that are kept for one format
 MOST_FINDINGS = 200  # with different signs, of one format
@@ -62,7 +69,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One run of one format. ``seconds``: by the clock; ``inputs``: at most N, 0 means no limit."""
+    """One run of one format. ``seconds``: by the clock. ``inputs``: over all runs; 0: no limit."""
 
     format: str
     seconds: float
@@ -81,6 +88,8 @@ class FormatRun:
         self.findings: dict[str, dict[str, Any]] = {}
         self.kept: list[Input] = []
         self._behaviours: set[tuple[str, ...]] = set()
+        self._left = 0
+        self._base: Input
         self._resume()
 
     def run(self) -> None:
@@ -88,18 +97,18 @@ class FormatRun:
         end = time.monotonic() + self.plan.seconds
         began = time.process_time()
         chance = Random(f"{self.plan.seed} {self.tally.inputs}")
-        wanted = self.tally.inputs + self.plan.inputs if self.plan.inputs else None
+        wanted = self.plan.inputs or None
         with new_lines() as lines:
-            while time.monotonic() < end and self.tally.inputs != wanted:
+            while time.monotonic() < end and (wanted is None or self.tally.inputs < wanted):
                 self.step(chance, lines)
-        self.tally.seconds += time.process_time() - began
-        self.tally.kept = len(self.kept)
-        self._write()
+                if self.tally.inputs % WRITE_EVERY == 0:
+                    began = self._write(began)
+        self._write(began)
 
     def step(self, chance: Random, lines: Callable[[], int]) -> Outcome:
         """Check one input, and keep it if it is new."""
         tally, number = self.tally, self.tally.inputs
-        given = mutated(self._base(chance), chance.getrandbits(32))
+        given = self._next(chance)
         before = lines()
         memory = number % MEMORY_EVERY == 0
 
@@ -130,13 +139,30 @@ class FormatRun:
                 self.kept.pop(chance.randrange(len(self.kept)))
         return outcome
 
-    def _base(self, chance: Random) -> Input:
+    def _next(self, chance: Random) -> Input:
+        """Return a changed input. The inputs of a burst are changes of one."""
+        if not self._left:
+            self._left = BURST
+            self._base = self._chosen(chance)
+            if chance.random() < SURROUNDINGS_OF:
+                self._base = mutated(self._base, number_of("surroundings", chance))
+                return self._base
+        self._left -= 1
+        kind: Kind = "events" if chance.random() < EVENTS_OF else "message"
+        return mutated(self._base, number_of(kind, chance))
+
+    def _chosen(self, chance: Random) -> Input:
         bases: Sequence[Input] = first_inputs(self.plan.format)
         if self.kept and chance.random() < 0.5:
             bases = self.kept
-        # Small inputs show the same in less time. One of ten may be of any size.
-        tries = 1 if chance.random() < 0.1 else 5
-        return min((chance.choice(bases) for _ in range(tries)), key=lambda each: each.size)
+        # Small inputs show the same in less time. One of twenty may be of any size.
+        tries = 1 if chance.random() < 0.05 else 8
+        wants_accepted = chance.random() < ACCEPTED_OF
+        for _ in range(tries):
+            found = min((chance.choice(bases) for _ in range(tries)), key=lambda each: each.size)
+            if not wants_accepted or decoded(found):
+                break
+        return found
 
     def _note(self, given: Input, broken: Broken) -> None:
         if broken.sign in self.findings:
@@ -159,9 +185,13 @@ class FormatRun:
                     self.kept.append(made_again(name))
             self._behaviours = set(map(tuple, known["behaviours"]))
 
-    def _write(self) -> None:
+    def _write(self, began: float) -> float:
+        """Write the state with the time since ``began``. Returns: the time of now."""
+        now = time.process_time()
+        self.tally.seconds += now - began
+        self.tally.kept = len(self.kept)
         if self.plan.state is None:
-            return
+            return now
         known = {
             "tally": asdict(self.tally),
             "findings": list(self.findings.values()),
@@ -171,7 +201,10 @@ class FormatRun:
         self.plan.state.mkdir(parents=True, exist_ok=True)
         file = self.plan.state / f"{self.plan.format}.json"
         text = json.dumps(known, indent=1, ensure_ascii=True) + "\n"
-        file.write_text(text, "utf-8")
+        new = file.with_suffix(".new")  # an interrupted run leaves a whole file
+        new.write_text(text, "utf-8")
+        new.replace(file)
+        return now
 
 
 def _finding(given: Input, broken: Broken) -> dict[str, Any]:
@@ -207,10 +240,12 @@ def run_all(
 ) -> tuple[list[Tally], list[Mapping[str, Any]]]:
     """Run all formats, each for its share of the time, and write results and findings.
 
+    Formats with large messages begin, because they take the most time.
     The time that a format does not need, because it reached ``inputs``, goes to those after it.
     Returns: the figures, and the findings.
     """
-    plans = [Plan(name, 0, seed, inputs, state) for name in formats]
+    by_size = sorted(formats, key=_mean_size, reverse=True)
+    plans = [Plan(name, 0, seed, inputs, state) for name in by_size]
     tallies: list[Tally] = []
     findings: list[Mapping[str, Any]] = []
     for tally, found in _ran(plans, minutes * 60, jobs):
@@ -230,6 +265,10 @@ def run_all(
     }
     (state / RESULTS).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
     return tallies, findings
+
+
+def _mean_size(format_name: str) -> float:
+    return fmean(each.size for each in first_inputs(format_name))
 
 
 def _ran(

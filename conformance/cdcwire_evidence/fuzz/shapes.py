@@ -13,22 +13,21 @@ A shape is named by one line: a case, a kind and the number that chooses the pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import Message
-from cdcwire.core.options import OptionError, OptionValue
+from cdcwire.core.options import OptionError
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange
 from cdcwire_conformance.suite import get_suite
-from cdcwire_evidence.fuzz.inputs import Input, first_inputs, parts_of, size_of, with_part
+from cdcwire_evidence.fuzz.event_edits import Grown, decoded, encoded, prepared
+from cdcwire_evidence.fuzz.inputs import Input, first_inputs, parts_of, with_part
 from cdcwire_evidence.fuzz.json_edits import is_json, places
-from cdcwire_generators.messages import definitions_for, definitions_of
 
 Kind: TypeAlias = Literal["rows", "columns", "text", "name", "query", "accepted", "json", "bytes"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -36,26 +35,15 @@ SIGN = "~"
 
 _SIGNS = (b'"', b"\\", b"0", b",", b"[", b"{", b" ", b"\x80", b"\xff", b"\x00", b'\\"', b'""')
 _LETTERS = (b"a", b"0", b"\\u0041", b"\\n", b"\\\\", b"\xc3\xa9", b" ")
-_BATCH_OPTIONS = ("max-batch-size", "max-message-bytes", "file-size")
-_UNLIMITED = 1 << 30
 _MOST_SPANS = 60  # of a message whose pieces are tried
 _MOST_PAIRS = 60  # pieces that are tried
 _COPIES = 5
-_MOST_FILES = 2  # next to the message: a schema file, a claim-check file
 _TRIES = 12  # cases that are tried for one kind
 
 Make: TypeAlias = Callable[[int], "Grown | None"]
 Put: TypeAlias = Callable[[bytes], Input]
 Pieces: TypeAlias = Callable[[int], bytes]
 Grow: TypeAlias = Callable[[int], Sequence[Event]]
-
-
-@dataclass(frozen=True, slots=True)
-class Grown:
-    """An input of a chosen size. ``size``: with what is compressed in it, uncompressed."""
-
-    given: Input
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +95,7 @@ def _accepted(given: Input, chance: Random) -> Make | None:
     """Repeat what lies between two fields, where the message is then still accepted."""
     format_ = get_format(given.format)
     raw, put = _hole(given, chance, can_open=False)
-    context = _prepared(given)
+    context = prepared(given)
     if context is None or not raw:
         return None
     explanation = format_.explain(given.message, context=context)
@@ -239,7 +227,7 @@ def _with_message(given: Input, index: int, message: Message) -> Input:
 
 
 def _rows(given: Input, chance: Random) -> Make | None:
-    rows = [event for event in _decoded(given) if isinstance(event, RowChange)]
+    rows = [event for event in decoded(given) if isinstance(event, RowChange)]
     return _encoding(given, lambda count: rows * count) if rows else None
 
 
@@ -309,7 +297,7 @@ def _name(given: Input, chance: Random) -> Make | None:
 
 
 def _query(given: Input, chance: Random) -> Make | None:
-    changes = [event for event in _decoded(given) if isinstance(event, SchemaChange)]
+    changes = [event for event in decoded(given) if isinstance(event, SchemaChange)]
     if not changes:
         return None
     change = chance.choice(changes)
@@ -320,14 +308,14 @@ def _query(given: Input, chance: Random) -> Make | None:
 
 
 def _row(given: Input, chance: Random) -> RowChange | None:
-    rows = [event for event in _decoded(given) if isinstance(event, RowChange)]
+    rows = [event for event in decoded(given) if isinstance(event, RowChange)]
     return chance.choice(rows) if rows else None
 
 
 def _encoding(given: Input, grow: Grow) -> Make | None:
     """Return messages with ``grow(N)`` inside, where N fits the size; None if nothing grows."""
     try:
-        few, more = (_encoded(given, grow(count)).size for count in (8, 24))
+        few, more = (encoded(given, grow(count)).size for count in (8, 24))
     except (EncodeError, OptionError):
         return None
     per_count = (more - few) / 16
@@ -337,51 +325,12 @@ def _encoding(given: Input, grow: Grow) -> Make | None:
     def make(size: int) -> Grown | None:
         count = max(1, round((size - few) / per_count) + 8)
         try:
-            found = _encoded(given, grow(count))
+            found = encoded(given, grow(count))
         except (EncodeError, OptionError):  # a limit of the format
             return None
         return found if 2 * found.size > size else None
 
     return make
-
-
-def _encoded(given: Input, events: Iterable[Event]) -> Grown:
-    """Return an input with the longest message that a format makes of events."""
-    events = list(events)
-    format_ = get_format(given.format)
-    options: Mapping[str, OptionValue] = {
-        **given.options,
-        **{each.name: _UNLIMITED for each in format_.options if each.name in _BATCH_OPTIONS},
-    }
-    tables = given.tables
-    if format_.needs_tables or tables:
-        tables = definitions_for(events, format_, options, definitions_of(events))
-    context = replace(given.context(), options=options, tables=tables)
-    messages = tuple(format_.from_events(events, context=context))
-    carried = [each for each in messages if isinstance(each, type(given.message))]
-    longest = max(carried, key=size_of, default=given.message)
-    files = tuple(each for each in messages if each is not longest)[:_MOST_FILES]
-    grown = replace(
-        given, messages=(*files, longest), index=len(files), options=options, tables=tables
-    )
-    return Grown(grown, grown.size)
-
-
-def _prepared(given: Input) -> Context | None:
-    try:
-        return get_format(given.format).prepared(given.messages, given.context())
-    except OptionError:
-        return None
-
-
-def _decoded(given: Input) -> list[Event]:
-    context = _prepared(given)
-    if context is None:
-        return []
-    try:
-        return list(get_format(given.format).to_events(given.message, context=context))
-    except (DecodeError, OptionError):
-        return []
 
 
 def _is_accepted(given: Input) -> bool:

@@ -19,9 +19,10 @@ from cdcwire_evidence.report.part import NotRun, Part, table
 TITLE = "Hostile input: changed golden messages"
 _COMMAND = "tox run -e fuzz"
 _HEAD = (
-    "Each input is a golden case with up to eight changes: of bytes, JSON, schemas, definitions, "
-    "options, and the content of frames and compression. The plain and the fast decoder read "
-    "every input. Accepted inputs are encoded and decoded again. `docs/fuzzing.md` lists the laws."
+    "Each input is a golden case with up to nine changes: of bytes, JSON, events, schemas, "
+    "definitions, options, and the content of frames and compression. The plain and the fast "
+    "decoder read every input. Accepted inputs are encoded and decoded again. "
+    "`docs/fuzzing.md` lists the laws."
 )
 _LAWS = {
     "exception": "other exceptions",
