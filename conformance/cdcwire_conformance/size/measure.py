@@ -38,11 +38,13 @@ from cdcwire_conformance.size.inputs import (
     with_whole_positions,
 )
 from cdcwire_conformance.size.results import Cell, Refused, SizeResults, WorkloadSizes
+from cdcwire_conformance.suite import get_suite
 
 DEFAULT_BATCHES: tuple[int, ...] = (1, 16, 256, 1024)
 MAX_MESSAGE_BYTES = 10 * 1024 * 1024  # TiCDC's default
 _BATCH_OPTION = "max-batch-size"
 _SIZE_OPTION = "max-message-bytes"
+_TRIED_ROWS = 64
 
 OpenInput: TypeAlias = Callable[[], Input]
 _Encoders: TypeAlias = "dict[TableName | None, MessageEncoder]"  # by topic
@@ -137,6 +139,7 @@ def _workload(source: OpenInput, plan: _Plan) -> WorkloadSizes:
     each = replace(each, rows=tuple(rows))
     refused: tuple[Refused, ...] = ()
     try:
+        _try_first_rows(each, plan)
         cells = _cells(each, rows, plan, used)
     except EncodeError:
         plan, rows, refused = _carried_by_all(each, plan)
@@ -151,26 +154,40 @@ def _workload(source: OpenInput, plan: _Plan) -> WorkloadSizes:
     return WorkloadSizes(each.name, each.title, len(rows), cells, refused, received, each.notes)
 
 
+def _try_first_rows(each: Input, plan: _Plan) -> None:
+    """Encode a few rows in every format, before many are measured. Raises: EncodeError."""
+    for name in plan.formats:
+        rows = each.rows[:_TRIED_ROWS]
+        for _ in _messages(get_format(name), rows, plan.batches[0], each, plan.options):
+            pass
+
+
 def _cells(
     each: Input, rows: Sequence[RowChange], plan: _Plan, used: Sequence[Compression]
 ) -> tuple[Cell, ...]:
     cells: dict[tuple[int, str], Cell] = {}
+    previous = plan.batches[0]
     for batch in plan.batches:
         for name in plan.formats:
             format_ = get_format(name)
-            measured = cells.get((plan.batches[0], name))
-            if measured is not None and not _has_batches(format_, plan.options):
+            measured = cells.get((previous, name))
+            has_all = previous >= len(rows)  # one batch had all rows
+            if measured is not None and (has_all or not _has_batches(format_, plan.options)):
                 cells[batch, name] = replace(measured, batch=batch)
                 continue
             messages = _messages(format_, rows, batch, each, plan.options)
             cells[batch, name] = _cell(name, batch, len(rows), map(payload_of, messages), used)
+        previous = batch
     return tuple(cells.values())
 
 
 def _has_batches(format_: Format, given: Mapping[str, OptionValue]) -> bool:
     """Return whether the messages of a format depend on the size of a batch."""
     has_option = any(option.name == _BATCH_OPTION for option in format_.options)
-    return has_option or _has_files(format_, given) or format_.updates_are_two_records
+    if has_option or _has_files(format_, given):
+        return True
+    has_bodies = not get_suite(format_.name).size.has_one_row_per_message
+    return format_.updates_are_two_records and has_bodies
 
 
 def _messages(
