@@ -24,12 +24,13 @@ the options and tables of the case it comes from. ``broken_clause`` says which c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
-from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -67,6 +68,7 @@ def derive_cases(case: Case) -> Iterator[Case]:
     explanation = explain_message(case, message)
     if not explanation.spans or not rules.is_read(explanation.spans):
         return
+    derived = _Derivation(case)
     for part, raw in message_parts(message).items():
         if part not in rules.parts:
             continue
@@ -74,9 +76,9 @@ def derive_cases(case: Case) -> Iterator[Case]:
         spans = [span for span in explanation.spans if span.part == part]
         for size in _cuts(rules, message, part, raw, spans):
             cut, title = _with_part(message, part, raw[:size]), f"{part} ends after {size} bytes"
-            yield _derived(case, f"{prefix}cut:{size}", title, cut, Fault(part, size))
+            yield derived.case(f"{prefix}cut:{size}", title, cut, Fault(part, size))
         longer, title = _with_part(message, part, raw + rules.trailing), f"a byte after the {part}"
-        yield _derived(case, f"{prefix}trailing", title, longer, Fault(part, None))
+        yield derived.case(f"{prefix}trailing", title, longer, Fault(part, None))
         chosen = chosen_spans(spans, len(raw), rules.long_part)
         for change in (
             *number_changes(rules, explanation, part, raw),
@@ -85,7 +87,7 @@ def derive_cases(case: Case) -> Iterator[Case]:
             changed = _with_part(message, part, change.raw)
             if change.is_certain or not _may_be_read(format_, changed, context, suite.liberties):
                 fault = Fault(part, change.offset)
-                made = _derived(case, prefix + change.name, change.title, changed, fault)
+                made = derived.case(prefix + change.name, change.title, changed, fault)
                 if change.feature is not None:
                     made = replace(made, features=(*made.features, change.feature))
                 yield made
@@ -157,26 +159,42 @@ def _may_be_read(format_: Format, message: Message, context: Context, liberties:
 
 def _with_part(message: Message, part: str, raw: bytes) -> Message:
     if isinstance(message, StoredFile):
-        return replace(message, value=raw)
-    return replace(message, key=raw) if part == "key" else replace(message, value=raw)
+        return StoredFile(message.path, raw)
+    key, value = (raw, message.value) if part == "key" else (message.key, raw)
+    return KafkaMessage(key, value, message.headers)
 
 
-def _derived(case: Case, name: str, what: str, message: Message, fault: Fault) -> Case:
-    return replace(
-        case,
-        id=f"{case.id}{SIGN}{name}",
-        title=f"{case.title}; {what}",
-        level="must",
-        expect="reject",
-        origin=f"derived: from {case.id}",
-        messages=(message,),
-        events=None,
-        error={"message": 0},
-        canonical=False,
-        bugs=(),
-        note=None,
-        sha256={},
-        files=(),
-        derived=name,
-        fault=fault,
-    )
+class _Derivation:
+    """Makes the derived cases of one base case.
+
+    ``replace`` would read every member of the base case again for each of them.
+    """
+
+    def __init__(self, base: Case) -> None:
+        self._base = base
+        self._shared: dict[str, Any] = {
+            each.name: getattr(base, each.name) for each in fields(Case)
+        }
+        self._shared.update(
+            level="must",
+            expect="reject",
+            origin=f"derived: from {base.id}",
+            events=None,
+            error={"message": 0},
+            canonical=False,
+            bugs=(),
+            note=None,
+            sha256={},
+            files=(),
+        )
+
+    def case(self, name: str, what: str, message: Message, fault: Fault) -> Case:
+        """Return the case of one change."""
+        self._shared.update(
+            id=f"{self._base.id}{SIGN}{name}",
+            title=f"{self._base.title}; {what}",
+            messages=(message,),
+            derived=name,
+            fault=fault,
+        )
+        return Case(**self._shared)

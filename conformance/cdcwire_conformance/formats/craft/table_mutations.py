@@ -76,9 +76,8 @@ def _tables(site: Site, raw: bytes) -> tuple[dict[Path, _Table], bytes]:
     """Return the size tables by name, in their order, and what follows the last one."""
     tables: dict[Path, _Table] = {}
     surplus = b""
-    for path, span in sorted(site.spans.items(), key=lambda item: item[1].start):
-        if path[:1] != ("size_tables",):
-            continue
+    found = [item for item in site.spans.items() if item[0][:1] == ("size_tables",)]
+    for path, span in sorted(found, key=lambda item: item[1].start):
         number = number_of(span)
         if path[-1] == "surplus" or number is None:
             surplus += raw[span.start : span.end]
