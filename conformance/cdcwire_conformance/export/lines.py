@@ -36,7 +36,7 @@ def case_line(task: Task) -> dict[str, Json]:
     }
     optional = {"choice": case.choice, "bugs": list(case.bugs), "note": case.note}
     line.update({name: value for name, value in optional.items() if value})
-    request = task.request()
+    request = task.request
     line["request"] = {"cmd": request.cmd, "format": request.format, **request.body}
     if task.cmd == "encode":
         line["messages"] = [message_to_json(message) for message in case.messages]

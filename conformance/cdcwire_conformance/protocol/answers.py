@@ -34,12 +34,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A testee by its own words. ``formats`` None: it was not asked, and all count as claimed."""
+    """A testee by its own words.
+
+    ``formats`` None: it was not asked, and all count as claimed. ``ahead``: it may get requests
+    before it has answered the ones before them.
+    """
 
     name: str
     version: str = ""
     language: str = ""
     formats: Mapping[str, Claim] | None = None
+    ahead: bool = False
 
     def claim(self, format_name: str) -> Claim | None:
         """Return what it says about a format; None if it does not know it."""
@@ -110,11 +115,15 @@ def parse_description(document: Mapping[str, Json]) -> Description:
     formats = document.get("formats")
     if not isinstance(formats, dict):
         raise ProtocolError("the answer to start needs 'formats': an object, format to claim")
+    ahead = document.get("ahead", False)
+    if not isinstance(ahead, bool):
+        raise ProtocolError("the answer to start: ahead is true or false")
     return Description(
         _text(document, "name", "testee"),
         _text(document, "version", ""),
         _text(document, "language", ""),
         {name: _claim(name, claim) for name, claim in formats.items()},
+        ahead,
     )
 
 

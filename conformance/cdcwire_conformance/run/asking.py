@@ -105,7 +105,7 @@ class Judge:
     def ask_once(self, testee: Testee, task: Task, *, fresh: bool = False) -> tuple[Outcome, bool]:
         """Return the outcome of one answer, and whether a fresh process gave it."""
         try:
-            reply = testee.ask(task.request(), fresh=fresh)
+            reply = testee.ask(task.request, fresh=fresh)
         except NoAnswer as failure:
             problem, stderr = failure.problem, failure.stderr
             outcome = self.outcome(task, failure.kind, problem=problem, stderr=stderr)

@@ -184,10 +184,16 @@ class _Run:
         try:
             while (batch := self._next()) is not None:
                 sample = _CrashSample(self._settings.max_crashes)
-                for number, task in batch:
+                settled = [self._judge.settle(task) for _, task in batch]
+                testee.announce(
+                    task.request
+                    for (_, task), outcome in zip(batch, settled, strict=True)
+                    if outcome is None
+                )
+                for (number, task), known in zip(batch, settled, strict=True):
                     if self._stop is not None:
                         return
-                    outcome = self._outcome(testee, task, sample)
+                    outcome = known or self._outcome(testee, task, sample)
                     if self._stop is not None:  # the process may have been killed by us
                         return
                     self._add(number, outcome)
@@ -207,9 +213,6 @@ class _Run:
             return None if self._stop is not None else next(self._batches, None)
 
     def _outcome(self, testee: Testee, task: Task, sample: _CrashSample) -> Outcome:
-        settled = self._judge.settle(task)
-        if settled is not None:
-            return settled
         if sample.leaves_out(task):
             reason = "the testee crashed on other cases of this rule and base case"
             return self._judge.outcome(task, "not run", reason=reason)
@@ -218,6 +221,7 @@ class _Run:
         outcome = replace(outcome, seconds=time.monotonic() - began)
         if outcome.verdict in ("crashed", "timed out"):
             sample.add_crash(outcome.rule)
+            testee.announce(())  # some of the next cases may be left out
         return compare_with_expected(outcome, self._expected) if outcome.is_bad else outcome
 
     def _add(self, number: int, outcome: Outcome) -> None:

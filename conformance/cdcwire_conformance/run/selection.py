@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from math import isqrt
 from pathlib import Path
@@ -97,7 +98,7 @@ def choose(
     return Chosen(stored, bases, pattern, sample)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """One question: a case in one direction. ``id`` names it in reports and lists."""
 
@@ -110,8 +111,9 @@ class Task:
         """The rule that made a derived case: ``cut``. Empty for a stored case."""
         return (self.case.derived or "").partition(":")[0]
 
+    @cached_property
     def request(self) -> Request:
-        """Return the request for the testee."""
+        """The request for the testee."""
         return decode_request(self.case) if self.cmd == "decode" else encode_request(self.case)
 
 
@@ -150,9 +152,15 @@ class CaseSelection:
     def __init__(self, description: Description, declared: Declared) -> None:
         self._description = description
         self._declared = declared
+        self._claims: dict[str, Claim | None] = {}
 
     def claim(self, format_name: str) -> Claim | None:
         """Return the claim on a format with what was declared; None where there is no claim."""
+        if format_name not in self._claims:
+            self._claims[format_name] = self._claim(format_name)
+        return self._claims[format_name]
+
+    def _claim(self, format_name: str) -> Claim | None:
         claim = self._description.claim(format_name)
         if claim is None:
             return None
@@ -172,7 +180,7 @@ class CaseSelection:
         declined = sorted(claim.without.intersection(task.case.features))
         if declined:
             return f"without {', '.join(declined)}"
-        if self._declared.raw and raw_bytes(task.request()) is None:
+        if self._declared.raw and raw_bytes(task.request) is None:
             return "it needs more than the bytes of one value (--raw)"
         return ""
 

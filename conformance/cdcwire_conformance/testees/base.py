@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -67,6 +68,12 @@ class Testee(Protocol):
         """Return its answer; a testee that ended is started again. Raises: NoAnswer.
 
         ``fresh``: a process that has answered other requests is replaced by a new one first.
+        """
+
+    def announce(self, requests: Iterable[Request]) -> None:
+        """Name the requests that will be asked next, in this order; some may be left out.
+
+        A testee that says ``ahead`` gets several of them before it answers the first one.
         """
 
     def close(self) -> str | None:

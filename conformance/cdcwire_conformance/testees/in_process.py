@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -91,6 +91,9 @@ class InProcessTestee:
             return Reply(parse_answer(document, None, request.cmd))
         except ProtocolError as error:
             raise NoAnswer("crashed", str(error)) from error
+
+    def announce(self, requests: Iterable[Request]) -> None:
+        """Each function is called when its request is asked."""
 
     def close(self) -> None:
         """Nothing to end."""

@@ -2,12 +2,18 @@
 
 Anything other than an answer of the protocol is a crash of the case that was asked. The process is
 killed, and a new one is started for the next case.
+
+A testee that says ``ahead`` gets the announced requests in groups that fit into its pipe, so that
+neither side waits for the other once per case. If it ends, the requests of the group that it has
+not answered are sent again to the new process when they are asked.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from cdcwire_conformance.protocol.answers import (
     Description,
@@ -22,6 +28,7 @@ from cdcwire_conformance.testees.base import CannotStartError, FailureKind, NoAn
 from cdcwire_conformance.testees.limits import LINE_LIMIT, START_TIMEOUT, TIMEOUT
 from cdcwire_conformance.testees.memory import over_limit_text
 from cdcwire_conformance.testees.pipes import (
+    FITS_INTO_A_PIPE,
     Ended,
     LineProcess,
     TooMuch,
@@ -30,6 +37,7 @@ from cdcwire_conformance.testees.pipes import (
 
 _STOP_PATIENCE = 5.0
 _ENDING_PATIENCE = 1.0
+_GROUP = 64  # requests
 
 
 class KeptAliveTestee:
@@ -60,6 +68,10 @@ class KeptAliveTestee:
         self._checker = checker
         self._process: LineProcess | None = None
         self._seq = 0
+        self._is_ahead = False
+        self._coming: Iterator[Request] = iter(())
+        self._group: deque[Request] = deque()  # announced and not yet asked
+        self._sent = 0  # how many of the group the process has
         self._is_fresh = True  # whether the process has answered no request yet
 
     def start(self) -> Description:
@@ -84,12 +96,21 @@ class KeptAliveTestee:
             process.end(0)
             raise
         self._process = process
+        self._is_ahead = description.ahead
         self._is_fresh = True
+        self._sent = 0
         return description
+
+    def announce(self, requests: Iterable[Request]) -> None:
+        """Name the requests that will be asked next, in this order; some may be left out."""
+        self._coming = iter(requests)
+        self._group.clear()
 
     def ask(self, request: Request, *, fresh: bool = False) -> Reply:
         """Return the answer to a request. Raises: NoAnswer."""
-        if fresh and self._process is not None and not self._is_fresh:
+        is_next = bool(self._group) and self._group[0] is request
+        has_others = self._sent > 0 and not is_next  # it would answer them first
+        if self._process is not None and (has_others or (fresh and not self._is_fresh)):
             process, self._process = self._process, None
             process.end(0)
         if self._process is None:
@@ -100,13 +121,11 @@ class KeptAliveTestee:
             assert self._process is not None
         process = self._process
         is_fresh, self._is_fresh = self._is_fresh, False
-        self._seq += 1
-        process.stderr.mark()
         deadline = time.monotonic() + self._timeout
         try:
-            process.write(request.line(self._seq), deadline)
+            seq = self._send(process, request, deadline, is_next=not fresh)
             document = parse_line(process.read_line(deadline))
-            answer = parse_answer(document, self._seq, request.cmd)
+            answer = parse_answer(document, seq, request.cmd)
             if self._checker is not None:
                 self._checker.check_answer(document, request.cmd)
         except (OSError, Ended, TooMuch, ProtocolError) as error:
@@ -119,6 +138,50 @@ class KeptAliveTestee:
             process.end(0)
             raise
         return Reply(answer, process.stderr.text, is_fresh)
+
+    def _send(
+        self, process: LineProcess, request: Request, deadline: float, *, is_next: bool
+    ) -> int:
+        """Send a request that the process does not have yet. Returns: its number.
+
+        ``is_next``: it is one of those announced, so the ones after it go with it.
+        """
+        if self._sent:
+            self._group.popleft()
+            self._sent -= 1
+        else:
+            process.stderr.mark()
+            data = request.line(self._seq + 1)
+            if is_next and self._is_ahead:
+                self._forget_up_to(request)
+                data += self._lines_after(len(data))
+            self._seq += 1 + self._sent
+            process.write(data, deadline)
+        process.asked = 1 + self._sent
+        return self._seq - self._sent
+
+    def _forget_up_to(self, request: Request) -> None:
+        while self._group:
+            if self._group.popleft() is request:
+                return
+        for announced in self._coming:
+            if announced is request:
+                return
+
+    def _lines_after(self, size: int) -> bytes:
+        """Return the next requests that fit into the pipe after one of this size."""
+        lines = bytearray()
+        for number in range(_GROUP):
+            if number == len(self._group):
+                self._group.extend(islice(self._coming, 1))
+            if number == len(self._group):
+                break
+            line = self._group[number].line(self._seq + 2 + number)
+            if size + len(lines) + len(line) > FITS_INTO_A_PIPE:
+                break
+            lines += line
+            self._sent = number + 1
+        return bytes(lines)
 
     def _give_up(self, process: LineProcess, error: Exception, timeout: float) -> tuple[str, str]:
         """End the process. Returns: the problem, and its standard error since the last request."""

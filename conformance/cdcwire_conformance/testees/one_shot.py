@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cdcwire.model.text import Json
 from cdcwire_conformance.protocol.answers import (
@@ -139,6 +139,9 @@ class OneShotTestee:
             word = "rejects" if isinstance(answer, Rejected) else "accepts"
             raise ProtocolError(f"the answer {word}, but the exit code is {code}")
         return answer
+
+    def announce(self, requests: Iterable[Request]) -> None:
+        """Each process gets one request."""
 
     def close(self) -> None:
         """Nothing runs between cases."""

@@ -30,7 +30,7 @@ from cdcwire_conformance.testees.processes import (
     process_tree,
 )
 
-_FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
+FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
 _PIECE = 64 * 1024
 _SECONDS_BETWEEN_MEASUREMENTS = 0.05
 
@@ -68,7 +68,8 @@ class LineProcess:
 
     ``memory_limit``: resident bytes of the process and its children, above which it is killed;
     ``is_over_memory`` is then true. ``is_over_line_limit``: it wrote more than ``line_limit``
-    bytes that nobody read, and its output is closed, which may end it.
+    bytes that nobody read, and its output is closed, which may end it. ``asked``: the answers that
+    it still owes, each of up to ``line_limit`` bytes.
     Raises (on creation): CannotStartError.
     """
 
@@ -84,6 +85,7 @@ class LineProcess:
         self._memory_limit = memory_limit
         self.is_over_memory = False
         self.is_over_line_limit = False
+        self.asked = 1
         self._has_ended = threading.Event()
         self._lines: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
         self._produced = 0  # bytes put into _lines; written by the reading thread only
@@ -121,7 +123,8 @@ class LineProcess:
                 if line.strip():
                     self._lines.put(bytes(line))
             pending = rest
-            if self._produced - self._consumed + len(pending) > self._line_limit:
+            unread = self._produced - self._consumed + len(pending)
+            if max(len(pending), unread // max(1, self.asked)) > self._line_limit:
                 self.is_over_line_limit = True
                 return TooMuch()
         if pending.strip():
@@ -143,7 +146,7 @@ class LineProcess:
 
     def write(self, data: bytes, deadline: float) -> None:
         """Write a whole line. Raises: TimeoutError; BrokenPipeError when nobody reads any more."""
-        if len(data) <= _FITS_INTO_A_PIPE:
+        if len(data) <= FITS_INTO_A_PIPE:
             self._write(data)
             return
         errors: list[OSError | ValueError] = []

@@ -38,6 +38,7 @@ def describe() -> dict[str, Json]:
         "name": "cdcwire",
         "version": __version__,
         "language": "Python",
+        "ahead": True,
         "formats": {name: _claim(get_format(name)) for name in FORMAT_NAMES},
     }
 

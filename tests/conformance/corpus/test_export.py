@@ -168,7 +168,7 @@ def _values(events: list[Any]) -> list[tuple[Any, Any]]:
 def test_request_is_that_of_the_runner() -> None:
     for case in load_cases(["avro"], "avro/document/*"):
         for task in tasks_of(case):
-            asked = task.request().document(1)
+            asked = task.request.document(1)
             del asked["seq"]
             assert case_line(task)["request"] == asked
 

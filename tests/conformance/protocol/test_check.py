@@ -44,7 +44,7 @@ def test_requests_of_the_corpus_and_answers_of_the_reference_fit(
 ) -> None:
     for case in load_cases()[::7]:
         for task in tasks_of(case):
-            request = task.request().document(1)
+            request = task.request.document(1)
             checker.check(f"{task.cmd}-request", request)
             for table in request.get("tables", []):
                 checker.check("table", table)
@@ -55,7 +55,7 @@ def test_answers_of_the_reference_fit(checker: ProtocolChecker) -> None:
         if "compression" in case.features:
             continue
         for task in tasks_of(case):
-            answer = reference.answer(task.request().document(1))
+            answer = reference.answer(task.request.document(1))
             checker.check_answer({"seq": 1, **answer}, task.cmd)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ class FakeTestee:
         self._answer = answer
         self._claim = claim
         self.asked: list[Request] = []
+        self.announced: list[Request] = []
         self.is_closed = False
         self.remark: str | None = None
         self.is_fresh = True
@@ -36,6 +37,9 @@ class FakeTestee:
         self.asked.append(request)
         is_fresh = fresh or self.is_fresh
         return Reply(self._answer(request), "a word on standard error", is_fresh)
+
+    def announce(self, requests: Iterable[Request]) -> None:
+        self.announced = list(requests)
 
     def close(self) -> str | None:
         self.is_closed = True

@@ -101,6 +101,8 @@ def main(mode: str) -> int:
     if mode == "no-start":
         print("cannot find my library", file=sys.stderr, flush=True)
         return 5
+    is_ahead, mode = mode.startswith("ahead-"), mode.removeprefix("ahead-")
+    waiting: list[dict[str, object]] = []
     for line in sys.stdin:
         request = json.loads(line)
         if request["cmd"] == "stop" and mode == "stubborn":
@@ -111,7 +113,12 @@ def main(mode: str) -> int:
             if mode == "silent-start":
                 time.sleep(60)
             protocol = 2 if mode == "protocol-2" else 1
-            say({**DESCRIPTION, "protocol": protocol, "formats": {"toy": {"encode": True}}})
+            formats = {"toy": {"encode": True}}
+            say({**DESCRIPTION, "protocol": protocol, "formats": formats, "ahead": is_ahead})
+        elif mode == "three":
+            waiting.append(request)
+            for each in waiting if len(waiting) == 3 else ():
+                answer("good", each)
         else:
             answer("good" if mode in ("bad-end", "deaf", "stubborn") else mode, request)
         if mode == "deaf":

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,68 @@ def test_close_before_start_is_nothing() -> None:
 
 def test_description_of_no_formats_claims_all() -> None:
     assert Description("one-shot").claim("anything") is not None
+
+
+def asked_by_name(testee: KeptAliveTestee, requests: list[Request]) -> list[str]:
+    """Announce requests and ask them. Returns: the verdict of each."""
+    testee.announce(requests)
+    found = []
+    for request in requests:
+        try:
+            found.append(type(testee.ask(request).answer).__name__)
+        except NoAnswer as error:
+            found.append(error.kind)
+    return found
+
+
+def test_announced_requests_are_sent_before_the_first_answer(opened: Opened) -> None:
+    """The fake answers none of them until it has read three."""
+    testee = opened("ahead-three")
+    testee.start()
+    assert asked_by_name(testee, [GOOD, BAD, replace(GOOD)]) == ["Events", "Rejected", "Events"]
+
+
+def test_announced_requests_wait_where_the_testee_does_not_say_ahead(opened: Opened) -> None:
+    testee = opened("good")
+    testee.start()
+    announced = iter([GOOD, BAD])
+    testee.announce(announced)
+    testee.ask(GOOD)
+    assert list(announced) == [GOOD, BAD]
+
+
+def test_announced_requests_after_a_crash_are_sent_again(opened: Opened) -> None:
+    testee = opened("ahead-exit")
+    testee.start()
+    requests = [GOOD, replace(GOOD), BAD, replace(GOOD), replace(GOOD)]
+    expected = ["Events", "Events", "crashed", "Events", "Events"]
+    assert asked_by_name(testee, requests) == expected
+
+
+def test_announced_request_that_is_left_out_does_not_mix_up_answers(opened: Opened) -> None:
+    testee = opened("ahead-good")
+    testee.start()
+    first, left_out, last = GOOD, BAD, replace(GOOD)
+    testee.announce([first, left_out, last])
+    assert testee.ask(first).answer == Events([])
+    assert testee.ask(last).answer == Events([])
+    assert testee.ask(BAD).answer == Rejected(offset=0)
+
+
+def test_announced_request_asked_again_in_a_fresh_process_keeps_the_others(opened: Opened) -> None:
+    testee = opened("ahead-good")
+    testee.start()
+    first, second, third = GOOD, BAD, replace(GOOD)
+    testee.announce([first, second, third])
+    testee.ask(first)
+    assert testee.ask(second).answer == Rejected(offset=0)
+    again = testee.ask(second, fresh=True)
+    assert (again.answer, again.is_fresh) == (Rejected(offset=0), True)
+    assert testee.ask(third).answer == Events([])
+
+
+def test_announced_requests_larger_than_the_pipe_are_sent_one_by_one(opened: Opened) -> None:
+    testee = opened("ahead-good")
+    testee.start()
+    large = [Request("decode", "toy", {"messages": [{"value": "A" * 100_000}]}) for _ in range(3)]
+    assert asked_by_name(testee, large) == ["Events"] * 3
