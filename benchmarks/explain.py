@@ -1,8 +1,8 @@
 """How long `cdcwire explain` takes to its first line, and its memory against the size of a message.
 
 Run as ``python -m benchmarks.explain [--quick] [--json FILE]``. The command runs as a process. The
-memory is what the process needs above that of a message of one row. The whole message is decoded
-before the first line, which shows the error, if there is one.
+memory is the peak of the process (RSS) above that of a message of one short row. Messages of many
+rows repeat some rows; messages of one row have a long text.
 """
 
 from __future__ import annotations
@@ -14,27 +14,61 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.document import Result, arguments, finish
 from cdcwire.core.format import Context
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
+from cdcwire.model.events import Image, RowChange
 from cdcwire.model.text import table_to_json
+from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import workload, workload_tables
 
 WORKLOAD = "orders-10"
 MIB = 1 << 20
 MAX_MEMORY = 10.0  # times the size of the message
 ROWS = 256  # different ones; a message repeats them
-LARGE = {"max-batch-size": 1 << 30, "max-message-bytes": 1 << 30}
-OPTIONS: dict[str, dict[str, OptionValue]] = {
-    "craft": {**LARGE},
-    "open-protocol": {**LARGE},
-    "csv": {"file-size": 1 << 30},
-}
+LONG_COLUMN = "note"
+POSITION = position_at(1, 1, ("commit_ts", "sequence_id", "lsn", "commit_ms"))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of messages: of many rows, or of one with a long text."""
+
+    format: str
+    options: dict[str, OptionValue]
+    has_rows: bool = True
+
+    @property
+    def name(self) -> str:
+        many = {"storage": "files", "json": "body", "protobuf": "protobuf", "batch": "batch"}
+        words = [many[value] for value in self.options.values() if value in many]
+        return "-".join([self.format, *words])
+
+
+_LARGE: dict[str, OptionValue] = {"max-batch-size": 1 << 30, "max-message-bytes": 1 << 30}
+_BODY: dict[str, OptionValue] = {"max-batch-size": 1 << 30}
+_FILE: dict[str, OptionValue] = {"file-size": 1 << 30}
+KINDS = (
+    Kind("craft", _LARGE),
+    Kind("craft-proposal", _LARGE),
+    Kind("open-protocol", _LARGE),
+    Kind("csv", _FILE),
+    Kind("canal-json", {"transport": "storage", **_FILE}),
+    Kind("datahub-tuple", {"encoding": "batch", **_BODY}),
+    Kind("datahub-tuple", {"encoding": "protobuf", **_BODY}),
+    Kind("datahub-tuple", {"encoding": "json", **_BODY}),
+    Kind("datahub-blob", {"encoding": "record"}, False),
+    Kind("canal-json", {}, False),
+    Kind("avro", {}, False),
+    Kind("cdl-json", {}, False),
+    Kind("debezium-json", {}, False),
+    Kind("maxwell-json", {}, False),
+)
 
 
 @dataclass(frozen=True)
@@ -50,21 +84,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = arguments("Measure cdcwire explain.", argv)
     size = (1 if given.quick else 10) * MIB
     results: list[Result] = []
-    for name in OPTIONS:
+    for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            small, row_size = explained(name, Path(folder), 1)
-            large, size_now = explained(name, Path(folder), size // row_size)
+            small, _ = explained(kind, Path(folder), 1, 0)
+            rows = size // row_size(kind) if kind.has_rows else 1
+            large, size_now = explained(kind, Path(folder), rows, 0 if kind.has_rows else size)
         memory = (large.peak - small.peak) / size_now
-        workload_name = f"{name}, {size_now / MIB:.1f} MiB in one message"
+        workload_name = f"{kind.name}, {size_now / MIB:.1f} MiB in one message"
         details = {
             "seconds to the first line": round(large.first, 2),
             "seconds": round(large.whole, 2),
             "seconds to the first line of one row": round(small.first, 2),
             "peak MiB": round(large.peak / MIB, 1),
         }
+        print(workload_name, round(memory, 2), details, file=sys.stderr, flush=True)
         results += [
             Result(
-                f"memory/{name}",
+                f"memory/{kind.name}",
                 "explain, memory against the size of the message",
                 round(memory, 2),
                 "x",
@@ -74,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 details=details,
             ),
             Result(
-                f"first/{name}",
+                f"first/{kind.name}",
                 "explain, time to the first line against all of it",
                 round(large.first / large.whole, 3),
                 "x",
@@ -86,24 +122,58 @@ def main(argv: Sequence[str] | None = None) -> int:
     return finish("explain", results, given)
 
 
-def explained(name: str, folder: Path, rows: int) -> tuple[Run, int]:
-    """Explain one message of some rows. Returns: the run, and the size of the message."""
-    different = list(workload(WORKLOAD, min(rows, ROWS), 1, inserts_only=True))
+def row_size(kind: Kind) -> int:
+    """Return the bytes that a row adds to a message."""
+    return len(encoded(kind, ROWS, 0)[1].value or b"") // ROWS
+
+
+def encoded(kind: Kind, rows: int, text_size: int) -> tuple[list[Message], Message]:
+    """Return the messages of some rows, and the message that has the rows."""
+    if kind.format == "craft-proposal":
+        rows = min(rows, 0xFFFF)  # the number of rows has two bytes
+    made = workload(WORKLOAD, min(rows, ROWS), 1, inserts_only=True)
+    different = [with_long_text(replace(each, position=POSITION), text_size) for each in made]
     events = different * (rows // len(different))
-    tables = workload_tables(WORKLOAD)
-    context = Context(options=OPTIONS[name], tables=tables)
-    (message,) = get_format(name).from_events(events, context=context)
+    context = Context(kind.options, workload_tables(WORKLOAD))
+    messages = list(get_format(kind.format).from_events(events, context=context))
+    # Index and schema files of a prefix, and Avro schemas, are smaller.
+    queued = [each for each in messages if isinstance(each, KafkaMessage)]
+    return messages, max(queued or messages, key=lambda each: len(each.value or b""))
+
+
+def explained(kind: Kind, folder: Path, rows: int, text_size: int) -> tuple[Run, int]:
+    """Explain one message of some rows. Returns: the run, and the size of the message."""
+    messages, message = encoded(kind, rows, text_size)
     value = folder / "message.bin"
     value.write_bytes(message.value or b"")
-    words = [sys.executable, "-m", "cdcwire_conformance", "explain", name, str(value)]
+    words = [sys.executable, "-m", "cdcwire_conformance", "explain", kind.format, str(value)]
     if isinstance(message, KafkaMessage) and message.key is not None:
         key = folder / "key.bin"
         key.write_bytes(message.key)
         words += ["--key", str(key)]
-    definitions = folder / "tables.json"
-    definitions.write_text(json.dumps(table_to_json(tables[0])), "utf-8")
-    size = sum(each.stat().st_size for each in folder.glob("*.bin"))
-    return measured([*words, "--tables", str(definitions)]), size
+    for each in messages:
+        if isinstance(each, StoredFile) and each.path.endswith(".avsc"):
+            (folder / Path(each.path).name).write_bytes(each.value)
+            words += ["--schema", str(folder)] if "--schema" not in words else []
+    for name, option in kind.options.items():
+        words += ["--option", f"{name}={option}"]
+    if get_format(kind.format).needs_tables or kind.format == "csv":
+        definitions = folder / "tables.json"
+        table = table_to_json(workload_tables(WORKLOAD)[0])
+        definitions.write_text(json.dumps(table), "utf-8")
+        words += ["--tables", str(definitions)]
+    return measured(words), value.stat().st_size
+
+
+def with_long_text(event: RowChange, size: int) -> RowChange:
+    """Return the event with a text of a size, if it is not 0."""
+    image = event.after
+    if not size or image is None:
+        return event
+    text = "long text " * (size // 10)
+    values = zip(image.columns, image.values, strict=True)
+    changed = (text if column.name == LONG_COLUMN else value for column, value in values)
+    return replace(event, after=Image(image.columns, tuple(changed)))
 
 
 def measured(words: Sequence[str]) -> Run:

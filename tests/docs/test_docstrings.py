@@ -12,7 +12,6 @@ MODULES = (
     "cdcwire.core.format",
     "cdcwire.core.message",
     "cdcwire.core.registry",
-    "cdcwire.formats.craft.spans",
     "cdcwire.formats.craft.format",
     "cdcwire.formats.craft.wire",
 )

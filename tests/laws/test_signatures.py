@@ -49,7 +49,7 @@ def test_function_takes_its_subject_and_a_context_by_name(package: ModuleType, n
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_format_has_the_functions_of_its_package(package: ModuleType, name: str) -> None:
-    assert getattr(package.FORMAT, name) is getattr(package, name)
+    assert getattr(package.FORMAT, name) == getattr(package, name)
     assert get_format(package.FORMAT.name) is package.FORMAT
 
 

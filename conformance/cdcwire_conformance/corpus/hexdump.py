@@ -7,14 +7,14 @@ are plain ASCII except for the sign of a cut, so they are the same on every Pyth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import Explanation
+from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import Span
 
@@ -23,13 +23,13 @@ LINES_A_FIELD = 6
 MAX_VALUE_TEXT = 64
 MAX_FIELD_TEXT = 48
 ERROR_MARK = ">"
-MEASURED_LINES = 4096  # from which the widths of the columns follow
+MEASURED_LINES = 1024  # from which the widths of the columns follow
 
 _GUTTER = 8  # the column of offsets, with the mark
 _CUT = "…"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Line:
     """One line of the dump, before the widths of its columns are known."""
 
@@ -47,6 +47,16 @@ class _Line:
         return f"{_CUT} {self.cut} bytes more" if self.cut else self.raw.hex(" ")
 
 
+@dataclass(frozen=True, slots=True)
+class _Focus:
+    """The byte that is flagged, and the error that it has."""
+
+    part: str
+    offset: int
+    error: DecodeError | None = None
+
+
+_FindFocus: TypeAlias = "Callable[[], _Focus | None]"
 _Dump: TypeAlias = "Iterable[tuple[str, Iterable[_Line]]]"
 
 
@@ -80,18 +90,15 @@ def hexdump_lines(
     ``context`` lines before and after it are shown. ``most_lines``: a part with more lines is cut
     in its middle, but not at the flagged line.
     """
-    error = explanation.error
     names = tuple(message_parts(message))
     dump: _Dump
     if focus_offset is not None:
-        dump = _dump(explanation, message, focus_offset, focus_part, None)
+        dump = _dump(explanation, message, _Focus(focus_part, focus_offset))
         every = [(part, list(lines)) for part, lines in dump]
         dump = [(part, _around_mark(lines, context)) for part, lines in every if part == focus_part]
         names = (focus_part,)
-    elif error is None:
-        dump = _dump(explanation, message, None, "", None)
     else:
-        dump = _dump(explanation, message, error.offset, error_part(error, message), error)
+        dump = _dump(explanation, message, None)
     if focus_offset is None and most_lines is not None:
         dump = ((part, _abridged(list(lines), most_lines, context)) for part, lines in dump)
     return _with_headings(dump, has_parts=names not in ((), ("value",)))
@@ -114,25 +121,32 @@ def error_part(error: DecodeError, message: Message) -> str:
 
 
 def _dump(
-    explanation: Explanation,
-    message: Message,
-    focus: int | None,
-    focus_part: str,
-    error: DecodeError | None,
+    explanation: Explanation, message: Message, focus: _Focus | None
 ) -> Iterator[tuple[str, Iterable[_Line]]]:
+    """Yield the lines of each part, with the focus flagged; by default the error's byte."""
+
+    def flagged() -> _Focus | None:
+        error = explanation.error_so_far
+        if focus is not None or error is None:
+            return focus
+        return _Focus(error_part(error, message), error.offset, error)
+
     spans = _ByPart(explanation.each())
     for part, raw in message_parts(message).items():
-        lines = _lines_of_part(spans.of(part), raw, focus if part == focus_part else None)
-        if focus is not None and part == focus_part:
-            lines = _mark(lines, focus, len(raw), error)
-        yield part, lines
+
+        def in_this_part(part: str = part) -> _Focus | None:
+            found = flagged()
+            return found if found is not None and found.part == part else None
+
+        lines = _lines_of_part(spans.of(part), raw, in_this_part)
+        yield part, _mark(lines, in_this_part, len(raw))
 
 
-def _lines_of_part(spans: Iterable[Span], raw: bytes, focus: int | None) -> Iterator[_Line]:
+def _lines_of_part(spans: Iterable[Span], raw: bytes, focus: _FindFocus) -> Iterator[_Line]:
     cursor = 0
     for span, following in _pairs(spans, len(raw)):
         if span.start > cursor:
-            yield from _wrapped(_gap(raw, cursor, span.start), focus)
+            yield from _wrapped(_gap(raw, cursor, span.start), raw, span.start, focus)
             cursor = span.start
         line = _Line(
             span.start,
@@ -145,10 +159,10 @@ def _lines_of_part(spans: Iterable[Span], raw: bytes, focus: int | None) -> Iter
         if span.start < cursor or has_inner:
             yield line  # its bytes stand with the fields inside it
             continue
-        yield from _wrapped(replace(line, raw=raw[span.start : span.end]), focus)
+        yield from _wrapped(line, raw, span.end, focus)
         cursor = span.end
     if cursor < len(raw):
-        yield from _wrapped(_gap(raw, cursor, len(raw)), focus)
+        yield from _wrapped(_gap(raw, cursor, len(raw)), raw, len(raw), focus)
 
 
 def _pairs(spans: Iterable[Span], size: int) -> Iterator[tuple[Span, Span | None]]:
@@ -167,20 +181,23 @@ def _pairs(spans: Iterable[Span], size: int) -> Iterator[tuple[Span, Span | None
 def _gap(raw: bytes, start: int, end: int) -> _Line:
     shown = raw[start : min(end, start + MAX_VALUE_TEXT + 1)]
     text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in shown)
-    return _Line(start, raw[start:end], "", _short(text, MAX_VALUE_TEXT))
+    return _Line(start, b"", "", _short(text, MAX_VALUE_TEXT))
 
 
 def value_text(span: Span, raw: bytes) -> str:
     """Return the value of a span for people, with its note."""
-    own = raw[span.start : span.end]
-    # The bytes are in a column of their own: their characters say more.
-    text = repr(own[: MAX_VALUE_TEXT + 1]) if own and span.value == own else span.text
+    size, value, text = span.end - span.start, span.value, span.text
+    if isinstance(value, bytes) and len(value) == size > 0 and raw.startswith(value, span.start):
+        # The bytes are in a column of their own: their characters say more.
+        text = repr(value[: MAX_VALUE_TEXT + 1])
     shown = _short(_ascii(text), MAX_VALUE_TEXT)
     return f"{shown} ({_ascii(span.note)})" if span.note else shown
 
 
 def _ascii(text: str) -> str:
     """Return text without what a terminal or another Python's tables may show differently."""
+    if text.isascii() and text.isprintable():
+        return text
     printable = "".join(
         sign if " " <= sign <= "~" or sign > "\x7f" else repr(sign)[1:-1] for sign in text
     )
@@ -191,46 +208,44 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + _CUT
 
 
-def _wrapped(line: _Line, focus: int | None) -> Iterator[_Line]:
-    """Yield a field's line, and those that its further bytes need."""
-    size = len(line.raw)
-    all_shown = size <= BYTES_A_LINE * LINES_A_FIELD
-    shown = size if all_shown else BYTES_A_LINE * (LINES_A_FIELD - 1)
-    yield replace(line, raw=line.raw[:BYTES_A_LINE])
-    for begin in range(BYTES_A_LINE, shown, BYTES_A_LINE):
-        yield _piece(line, begin)
-    hidden = replace(line, start=line.start + shown, raw=line.raw[shown:])
-    if focus is not None and _holds(hidden, focus):
-        begin = (focus - line.start) // BYTES_A_LINE * BYTES_A_LINE
-        yield from _left_out(line, shown, begin)
-        yield _piece(line, begin)
-        shown = min(begin + BYTES_A_LINE, size)
-    yield from _left_out(line, shown, size)
+def _wrapped(line: _Line, raw: bytes, end: int, focus: _FindFocus) -> Iterator[_Line]:
+    """Yield a field's line, and those that its further bytes need, up to ``end``."""
+    start = line.start
+    all_shown = end - start <= BYTES_A_LINE * LINES_A_FIELD
+    shown = end if all_shown else start + BYTES_A_LINE * (LINES_A_FIELD - 1)
+    line.raw = raw[start : min(start + BYTES_A_LINE, end)]
+    yield line
+    for begin in range(start + BYTES_A_LINE, shown, BYTES_A_LINE):
+        yield _piece(raw, begin, end)
+    found = focus()
+    if found is not None and shown <= found.offset < end:
+        begin = found.offset - (found.offset - start) % BYTES_A_LINE
+        yield from _left_out(shown, begin)
+        yield _piece(raw, begin, end)
+        shown = min(begin + BYTES_A_LINE, end)
+    yield from _left_out(shown, end)
 
 
-def _piece(line: _Line, begin: int) -> _Line:
-    return _Line(line.start + begin, line.raw[begin : begin + BYTES_A_LINE])
+def _piece(raw: bytes, begin: int, end: int) -> _Line:
+    return _Line(begin, raw[begin : min(begin + BYTES_A_LINE, end)])
 
 
-def _left_out(line: _Line, begin: int, end: int) -> Iterator[_Line]:
+def _left_out(begin: int, end: int) -> Iterator[_Line]:
     if begin < end:
-        yield _Line(line.start + begin, b"", cut=end - begin)
+        yield _Line(begin, b"", cut=end - begin)
 
 
-def _holds(line: _Line, focus: int | None) -> bool:
-    return focus is not None and line.start <= focus < line.start + len(line.raw)
-
-
-def _mark(
-    lines: Iterable[_Line], focus: int, size: int, error: DecodeError | None
-) -> Iterator[_Line]:
-    found = False
+def _mark(lines: Iterable[_Line], focus: _FindFocus, size: int) -> Iterator[_Line]:
+    is_found = False
     for line in lines:
-        is_marked = _holds(line, focus)
-        found = found or is_marked
-        yield replace(line, is_marked=is_marked, error=error if is_marked else None)
-    if not found:
-        yield _Line(size, b"", "(end)", is_marked=True, error=error)
+        found = focus()
+        if found is not None and line.start <= found.offset < line.start + len(line.raw):
+            is_found = line.is_marked = True
+            line.error = found.error
+        yield line
+    last = focus()
+    if last is not None and not is_found:
+        yield _Line(size, b"", "(end)", is_marked=True, error=last.error)
 
 
 def _around_mark(lines: list[_Line], context: int) -> list[_Line]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Explanation, Format
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json, TextFormError, event_from_json

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.registry import get_format
 from cdcwire.model.text import Json, event_to_json, table_to_json

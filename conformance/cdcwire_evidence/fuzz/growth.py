@@ -16,7 +16,8 @@ from time import process_time
 from typing import Literal, TypeAlias, get_args
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Format
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.core.registry import get_format
 from cdcwire_evidence.fuzz.event_edits import Grown
@@ -168,7 +169,7 @@ def _work(format_: Format, growth: Growth, grown: Grown) -> Work:
     given, context = grown.given, grown.given.context()
     known = format_.prepared(given.messages, context)
     if growth.way == "explain":
-        return partial(format_.explain, given.message, context=known)
+        return partial(_explain, format_, given.message, known)
     if growth.way == "plain":
 
         def decode() -> object:
@@ -178,6 +179,11 @@ def _work(format_: Format, growth: Growth, grown: Grown) -> Work:
         return partial(_read, growth, decode)
     fast = format_.decoder(known)
     return partial(_read, growth, lambda: list(fast(given.message)))
+
+
+def _explain(format_: Format, message: Message, context: Context) -> None:
+    for _ in format_.explain(message, context=context).each():
+        pass
 
 
 def _read(growth: Growth, work: Work) -> object:

@@ -6,7 +6,7 @@ column. Punctuation belongs to what follows it; a closing brace has its own span
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -14,10 +14,9 @@ from types import MappingProxyType
 from cdcwire.connect.schema import RULES, Schema
 from cdcwire.connect.schema_reader import read_schema
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Span, Subject
-from cdcwire.core.spans import Spans, cut_spans, json_text
+from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, read_json
 
 _ENVELOPE = "connect: envelope"
@@ -99,38 +98,28 @@ def part_spans(
     return spans.spans
 
 
-def explanation(
+def message_spans(
     message: KafkaMessage,
     clauses: Mapping[str, str],
     value_subjects: Subjects,
     key_subjects: Subjects,
-    error: DecodeError | None,
-    warnings: tuple[str, ...],
     text_key: str | None = None,
-) -> Explanation:
-    """Return the spans of key and value, up to the place of the error, if there is one.
+) -> Iterator[Span]:
+    """Yield the spans of key and value; none for a part that is not JSON.
 
     ``clauses``: those of the members of the value's payload; the members of a key are columns.
     ``text_key``: the clause of a key that is a text, not JSON.
     """
-    spans: list[Span] = []
-    for part, data, known, subjects in (
-        ("key", message.key, {}, key_subjects),
-        ("value", message.value, clauses, value_subjects),
-    ):
-        shown: list[Span] = []
-        if part == "key" and data and text_key is not None:
-            whole = Spans(data, part, (part,))
-            text = data.decode("utf-8", "backslashreplace")
-            whole.add(len(data), (), repr(text), text_key, subject=subjects.payload)
-            spans.extend(whole.spans)
-            continue
-        with suppress(DecodeError):  # bytes that are not JSON: ``error`` has the reason
-            shown = [] if data is None else part_spans(data, part, known, subjects)
-        if error is not None and error.path[:1] == (part,):
-            shown = list(cut_spans(shown, error, part))
-        spans.extend(shown)
-    return Explanation(tuple(spans), error, warnings)
+    if message.key and text_key is not None:
+        text = repr(message.key.decode("utf-8", "backslashreplace"))
+        about = key_subjects.payload
+        yield Span(("key",), 0, len(message.key), text, text_key, "key", subject=about)
+    elif message.key is not None:
+        with suppress(DecodeError):
+            yield from part_spans(message.key, "key", {}, key_subjects)
+    if message.value is not None:
+        with suppress(DecodeError):
+            yield from part_spans(message.value, "value", clauses, value_subjects)
 
 
 def _schema(spans: Spans, member: Member) -> None:

@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, Step, step
-from cdcwire.core.format import Context, Explanation
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import Span
 from cdcwire.core.strict_json import JsonObject, JsonRules, json_kind, read_json
@@ -135,7 +135,8 @@ def is_claim_check(file: StoredFile, blobs: Mapping[str, bytes]) -> bool:
     return isinstance(blobs, ClaimChecks) and blobs.is_feed and file.path in blobs.files
 
 
-def explained_file(file: StoredFile, clause: str) -> Explanation:
-    """Return the explanation of a claim-check file: one span."""
-    text = "claim-check file; the message that names it has its row"
-    return Explanation((Span((), 0, len(file.value), text, clause),) if file.value else ())
+def file_spans(file: StoredFile, clause: str) -> Iterator[Span]:
+    """Yield the one span of a claim-check file."""
+    if file.value:
+        text = "claim-check file; the message that names it has its row"
+        yield Span((), 0, len(file.value), text, clause)

@@ -7,13 +7,15 @@ common face: messages to neutral events and back, an explanation of bytes, optio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from cdcwire.core.compiled import FastDecoder, FastEncoder
 from cdcwire.core.configuration import Connector
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import DecodedExplanation, Explanation
 from cdcwire.core.guess import Guess
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.message import Message
@@ -106,46 +108,6 @@ class Context:
 NO_CONTEXT = Context()
 
 
-class Explanation:
-    """The spans of a message in the order of its bytes, and the error that ended them, if any.
-
-    The spans of the key come before those of the value. Where ``made`` is a function, it yields the
-    spans one by one each time it is called.
-    """
-
-    __slots__ = ("_kept", "_made", "error", "warnings")
-
-    def __init__(
-        self,
-        made: tuple[Span, ...] | Callable[[], Iterator[Span]],
-        error: DecodeError | None = None,
-        warnings: tuple[str, ...] = (),
-    ) -> None:
-        self._made = made
-        self._kept = made if isinstance(made, tuple) else None
-        self.error = error
-        self.warnings = warnings
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Explanation):
-            return NotImplemented
-        mine, others = (self.spans, self.error), (other.spans, other.error)
-        return mine == others and self.warnings == other.warnings
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def each(self) -> Iterator[Span]:
-        """Yield the spans, without keeping them if they can be made again."""
-        return iter(self._made) if isinstance(self._made, tuple) else self._made()
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """All spans."""
-        if self._kept is None:
-            self._kept = tuple(self.each())
-        return self._kept
-
-
 class ToEvents(Protocol):
     """A function that translates a message into neutral events, without state between messages.
 
@@ -178,6 +140,10 @@ class Explain(Protocol):
         ...
 
 
+def _is_in_the_message(error: DecodeError) -> bool:
+    return error.path[:1] != ("claim_check",)
+
+
 def _unchanged(messages: Iterable[Message], context: Context) -> Context:
     return context
 
@@ -187,8 +153,11 @@ class Format:
     """One format: its codec, options and losses, and the facts that general code asks for.
 
     Codec.
-    ``to_events``, ``from_events`` and ``explain`` are the functions that the format's package
-    exports by the same names.
+    ``to_events``, ``from_events`` and the method ``explain`` are the functions that the format's
+    package exports by the same names.
+    ``spans``: yields the spans of a message while it reads it, those of the key before those of the
+    value. It may raise DecodeError, and may read past what decoding refuses. ``cuts_spans``:
+    whether ``explain`` drops the spans after an error; not if the error is in another file.
     ``prepared`` adds to the context what some messages say about others, such as table definitions
     in schema files. Call it once with every message of a feed. It ignores broken messages; decoding
     them reports the error. ``warnings``: what decoding a message ignores, as the format permits.
@@ -237,12 +206,13 @@ class Format:
     page: str
     to_events: ToEvents
     from_events: FromEvents
-    explain: Explain
+    spans: Callable[[Message, Context], Iterator[Span]]
     options: tuple[Option, ...]
     carries: Carries
     features: Mapping[str, str]
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: Callable[[Message, Context], tuple[str, ...]] = lambda message, context: ()
+    cuts_spans: Callable[[DecodeError], bool] = _is_in_the_message
     identify: Callable[[Message], Guess | None] = lambda message: None
     prepared: Callable[[Iterable[Message], Context], Context] = _unchanged
     needs_tables: bool = False
@@ -270,6 +240,28 @@ class Format:
     def __reduce__(self) -> tuple[Callable[[str], Format], tuple[str]]:
         """Return how another process gets the format: by its name, as functions can't travel."""
         return get_format, (self.name,)
+
+    def explain(self, message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
+        """Return the spans of every byte of a message, in the order of the bytes.
+
+        On broken bytes: the spans up to the error, and the error that decoding raises.
+        Raises: OptionError.
+
+        Examples:
+            >>> from cdcwire import KafkaMessage, craft
+            >>> found = craft.explain(KafkaMessage(None, bytes.fromhex("010003010101020a09010005")))
+            >>> span = found.spans[2]
+            >>> span.start, span.path, span.text, span.clause
+            (2, ('events', 0, 'type'), '3 (resolved)', 'craft: event types')
+
+        """
+        context = replace(context, selection=EVERYTHING)
+        return DecodedExplanation(
+            partial(self.spans, message, context),
+            self.to_events(message, context=context),
+            self.cuts_spans,
+            partial(self.warnings, message, context),
+        )
 
     def decoder(self, context: Context) -> MessageDecoder:
         """Return the fastest decoder of messages to rows and events.

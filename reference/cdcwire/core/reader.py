@@ -118,9 +118,12 @@ class Reader:
 
 
 class RecordingReader(Reader):
-    """A reader that keeps every ``note`` in ``spans``, in the order of reading."""
+    """A reader that keeps every ``note`` in ``spans``, in the order of reading.
 
-    __slots__ = ("part", "spans")
+    ``window``: the bytes whose notes are kept; None: all.
+    """
+
+    __slots__ = ("part", "spans", "window")
     keeps_notes = True
 
     def __init__(
@@ -130,19 +133,23 @@ class RecordingReader(Reader):
         end: int | None = None,
         spans: list[Span] | None = None,
         part: str = "value",
+        window: range | None = None,
     ) -> None:
         super().__init__(data, offset, end)
         self.spans: list[Span] = [] if spans is None else spans
         self.part = part
+        self.window = window
 
     def note(self, start: int, value: object, clause: str, *path: Step, note: str = "") -> None:
         """Record a span: the bytes from ``start`` to the cursor hold ``value``."""
+        if self.window is not None and start not in self.window:
+            return
         self.spans.append(
             Span(tuple(path), start, self.offset, _text(value), clause, self.part, note, value)
         )
 
     def _part(self, start: int, end: int) -> Reader:
-        return RecordingReader(self.data, start, end, self.spans, self.part)
+        return RecordingReader(self.data, start, end, self.spans, self.part, self.window)
 
 
 def _text(value: object) -> str:

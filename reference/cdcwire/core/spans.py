@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
@@ -42,33 +42,14 @@ class Spans:
         self.spans.append(span)
         self.offset = end
 
-    def each(self, walk: Iterator[None], error: DecodeError | None = None) -> Iterator[Span]:
-        """Yield the spans that a walk adds between its steps, up to ``error`` if it is given.
-
-        The walk's own errors end it silently: decoding has reported them.
-        """
-        spans = self._taken(walk)
-        yield from spans if error is None else cut_spans(spans, error, self.part)
-
-    def _taken(self, walk: Iterator[None]) -> Iterator[Span]:
+    def each(self, walk: Iterator[None]) -> Iterator[Span]:
+        """Yield the spans that a walk adds between its steps. Its errors end it silently."""
         with suppress(DecodeError):
             for _ in walk:
                 yield from self.spans
                 self.spans.clear()
         yield from self.spans
         self.spans.clear()
-
-
-def cut_spans(spans: Iterable[Span], error: DecodeError, part: str = "value") -> Iterator[Span]:
-    """Yield the spans before an error, and what was read of the field that has it."""
-    start = 0
-    for span in spans:
-        if span.end <= error.offset:
-            yield span
-            start = span.end
-    if start < error.offset:
-        text = "read up to the error"
-        yield Span(error.path, start, error.offset, text, error.clause, part)
 
 
 def json_text(value: JsonValue) -> str:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import RecordingReader, Span, Subject
-from cdcwire.core.spans import Spans, cut_spans, json_text
+from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -84,11 +84,6 @@ def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> list[Span]:
     with suppress(DecodeError):  # the decoder reports the error
         spans.walk(read_json(data, rules), rules)
     return spans.spans
-
-
-def cut(spans: Sequence[Span], error: DecodeError | None) -> tuple[Span, ...]:
-    """Return the spans that end before an error, and what was read of the field it is in."""
-    return tuple(spans if error is None else cut_spans(spans, error))
 
 
 def body_spans(

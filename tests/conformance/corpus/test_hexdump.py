@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Explanation
+from cdcwire.core.explanation import DecodedExplanation, Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.hexdump import MEASURED_LINES, hexdump_lines
@@ -134,7 +134,8 @@ def test_first_line_comes_before_all_spans_are_read() -> None:
             read.append(offset)
             yield Span(("v",), offset, offset + 1, "", "x: y")
 
-    lines = hexdump_lines(Explanation(made), KafkaMessage(None, bytes(20_000)))
+    explanation = DecodedExplanation(made, iter(()), lambda error: True, tuple)
+    lines = hexdump_lines(explanation, KafkaMessage(None, bytes(20_000)))
     next(lines)
     assert len(read) <= MEASURED_LINES + 3
     assert len(list(lines)) == 20_000

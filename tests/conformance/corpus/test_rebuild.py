@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Explanation
+from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import StoredFile
 from cdcwire_conformance.corpus import rebuild as rebuild_module
 from cdcwire_conformance.corpus.case import CorpusError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.model.carries import EVENT_FIELDS, EXACT, KINDS, NO, Carries
@@ -38,16 +38,14 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     yield from ()
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    spans = []
+def spans(message: Message, context: Context) -> Iterator[Span]:
     offset = 0
     for index, word in enumerate((message.value or b"").split()):
         path = (index, "u", "n", "v")
         subject = Subject(index, ("after",), "n")
         end = offset + len(word)
-        spans.append(Span(path, offset, end, word.decode(), "toy: digits", subject=subject))
+        yield Span(path, offset, end, word.decode(), "toy: digits", subject=subject)
         offset += len(word) + 1
-    return Explanation(tuple(spans))
 
 
 @pytest.fixture
@@ -55,7 +53,7 @@ def toy() -> Format:
     fields = {name: EXACT if name in CARRIED else NO for name in EVENT_FIELDS}
     carries = Carries(fields, dict.fromkeys(KINDS, EXACT))
     return Format(
-        "toy", "Toy", "", to_events, from_events, explain, (), carries, {}, fixes_bytes="by value"
+        "toy", "Toy", "", to_events, from_events, spans, (), carries, {}, fixes_bytes="by value"
     )
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 import pytest
 
 from cdcwire.core.errors import Path
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -28,19 +28,19 @@ NO_CONTEXT = Context()
 def remembering(codec: Format) -> Format:
     """Return a format that decodes and explains each message of one case once."""
     decoded: dict[Message, list[Event]] = {}
-    explained: dict[Message, Explanation] = {}
+    explained: dict[Message, list[Span]] = {}
 
     def to_events(message: Message, /, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
         if message not in decoded:
             decoded[message] = list(codec.to_events(message, context=context))
         return iter(decoded[message])
 
-    def explain(message: Message, /, *, context: Context = NO_CONTEXT) -> Explanation:
+    def spans(message: Message, context: Context) -> Iterator[Span]:
         if message not in explained:
-            explained[message] = codec.explain(message, context=context)
-        return explained[message]
+            explained[message] = list(codec.spans(message, context))
+        return iter(explained[message])
 
-    return replace(codec, to_events=to_events, explain=explain)
+    return replace(codec, to_events=to_events, spans=spans)
 
 
 def span_at(case: Case, *path: str | int, codec: Format | None = None) -> Span | None:

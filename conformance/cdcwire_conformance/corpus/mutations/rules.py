@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import Path, path_text
-from cdcwire.core.format import Context, Explanation
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span

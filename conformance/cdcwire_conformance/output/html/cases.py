@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from cdcwire.core.errors import path_text
-from cdcwire.core.format import Explanation
+from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json

@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from cdcwire.core.schemas import SchemaId
     from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
     from cdcwire.formats.avro.definitions import Labels
-    from cdcwire.formats.avro.format import FORMAT, from_events, to_events
+    from cdcwire.formats.avro.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.avro.message import Branch, Checkpoint, Datums, Ddl, DeletedAt, Message
     from cdcwire.formats.avro.names import sanitize
     from cdcwire.formats.avro.schema import parse_schema
     from cdcwire.formats.avro.schema_json import schema_text
     from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaSource
-    from cdcwire.formats.avro.spans import explain
     from cdcwire.formats.avro.wire import decode, encode
     from cdcwire.formats.avro.writing import MessageWriter, schemas_of
 else:
@@ -36,7 +35,6 @@ else:
         ".schema_json",
         ".sources",
         ".writing",
-        ".spans",
         ".format",
     )
 

@@ -28,7 +28,7 @@ from cdcwire.formats.avro.sources import (
     schema_of,
     with_schema_files,
 )
-from cdcwire.formats.avro.spans import explain
+from cdcwire.formats.avro.spans import spans, warnings
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
@@ -128,7 +128,9 @@ FORMAT = Format(
     page="docs/formats/avro.md",
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
+    cuts_spans=lambda error: False,
+    warnings=warnings,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -148,3 +150,4 @@ FORMAT = Format(
         find=lambda schemas, schema_id: KnownSchemas(schemas).get(schema_id),
     ),
 )
+explain = FORMAT.explain

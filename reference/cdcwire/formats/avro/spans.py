@@ -6,11 +6,13 @@ after the envelope can be explained.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
-from cdcwire.core.message import KafkaMessage, StoredFile, expect_kafka
+from cdcwire.core.format import Context
+from cdcwire.core.message import Message as AnyMessage
+from cdcwire.core.message import expect_kafka
 from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
 from cdcwire.formats.avro.binary import LENGTHS, UNION
 from cdcwire.formats.avro.checksum import verify_checksum
@@ -31,7 +33,7 @@ from cdcwire.formats.avro.plans import (
 from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas
 from cdcwire.formats.avro.values import model_value, unwrapped
-from cdcwire.formats.avro.wire import read_message
+from cdcwire.formats.avro.wire import read_bytes, read_message
 from cdcwire.model.tso import ms_of_tso
 
 UNKNOWN = "avro: unknown types"
@@ -56,45 +58,47 @@ _EXTENSION: dict[str, Subject] = {
 }
 
 
-def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: AnyMessage, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value."""
     settings = read_settings(context)
-    try:
-        kafka = expect_kafka(message, "avro: messages")
-    except DecodeError as caught:
-        return Explanation((), caught)
-    source = KnownSchemas(context.schemas)
+    kafka = expect_kafka(message, "avro: messages")
     key = None if kafka.key is None else RecordingReader(kafka.key, part="key")
     value = None if kafka.value is None else RecordingReader(kafka.value, part="value")
-    error: DecodeError | None = None
-    plans: dict[str, RecordPlan] = {}
+    fields: dict[str, dict[str, FieldPlan]] = {}
     sides: dict[str, EventPart] = {}
-    warnings: tuple[str, ...] = ()
+    broken: DecodeError | None = None
     try:
-        found = read_message(key, value, source, settings)
-    except DecodeError as caught:
-        error = caught
+        found = read_message(key, value, KnownSchemas(context.schemas), settings)
+    except DecodeError as error:
+        broken = error
     else:
-        for part, side in (("key", found.key), ("value", found.value)):
-            if isinstance(side, Datums):
-                plans[part] = side.plan
+        for part, plan in _plans(found):
+            fields[part] = {field.name: field for field in plan.fields}
         sides = _sides(found)
-        warnings = _warnings(plans, found.value, settings)
-    spans: list[Span] = []
+        del found
     for part, reader in (("key", key), ("value", value)):
         if reader is not None:
-            fields = {field.name: field for field in plans[part].fields} if part in plans else {}
+            known = fields.get(part, {})
             has_names = key is None or part == "key"
             paths = {span.path for span in reader.spans}
             for span in reader.spans:
-                subject = _subject(span, fields, paths, sides.get(part), has_names)
-                spans.append(_named(replace(span, subject=subject), fields, settings))
-    if error is not None and error.path[:1] in (("key",), ("value",)):
-        spans += _rest(spans, error)
-    return Explanation(tuple(spans), error, warnings)
+                subject = _subject(span, known, paths, sides.get(part), has_names)
+                yield _named(replace(span, subject=subject), known, settings)
+            if broken is not None and broken.path[:1] == (part,):
+                yield from _rest(reader, broken)
+
+
+def warnings(message: AnyMessage, context: Context) -> tuple[str, ...]:
+    """Return what decoding a message ignores. Raises: DecodeError."""
+    settings = read_settings(context)
+    kafka = expect_kafka(message, "avro: messages")
+    found = read_bytes(kafka.key, kafka.value, KnownSchemas(context.schemas), settings)
+    return _warnings(dict(_plans(found)), found.value, settings)
+
+
+def _plans(found: Message) -> list[tuple[str, RecordPlan]]:
+    sides = (("key", found.key), ("value", found.value))
+    return [(part, side.plan) for part, side in sides if isinstance(side, Datums)]
 
 
 def _sides(message: Message) -> dict[str, EventPart]:
@@ -180,13 +184,12 @@ def _value_text(span: Span, field: FieldPlan, settings: Settings) -> str:
     return span.text
 
 
-def _rest(spans: list[Span], error: DecodeError) -> list[Span]:
-    """Return what was read of the field that the error is in."""
-    part = str(error.path[0])
-    end = max((span.end for span in spans if span.part == part), default=0)
-    if end >= error.offset:
-        return []
-    return [Span(error.path, end, error.offset, "read up to the error", error.clause, part)]
+def _rest(reader: RecordingReader, error: DecodeError) -> Iterator[Span]:
+    """Yield what was read of the field that the error is in."""
+    start = max((span.end for span in reader.spans), default=0)
+    if start < error.offset:
+        text = "read up to the error"
+        yield Span(error.path, start, error.offset, text, error.clause, reader.part)
 
 
 def _warnings(plans: dict[str, RecordPlan], value: object, settings: Settings) -> tuple[str, ...]:

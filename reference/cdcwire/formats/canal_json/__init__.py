@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from cdcwire.formats.canal_json.columns import Definitions
     from cdcwire.formats.canal_json.events import from_event
     from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
-    from cdcwire.formats.canal_json.format import FORMAT, from_events, to_events
+    from cdcwire.formats.canal_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
     from cdcwire.formats.canal_json.queue import decode, encode
     from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.canal_json.spans import explain
 else:
     __getattr__, __dir__ = exports(
         __name__,
@@ -26,7 +25,6 @@ else:
         ".files",
         ".events",
         ".queue",
-        ".spans",
         ".format",
     )
 

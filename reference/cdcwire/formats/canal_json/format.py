@@ -20,7 +20,7 @@ from cdcwire.formats.canal_json.files import read_file, to_files
 from cdcwire.formats.canal_json.identify import identify
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
-from cdcwire.formats.canal_json.spans import explain
+from cdcwire.formats.canal_json.spans import spans
 from cdcwire.formats.canal_json.stored import STORED
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
@@ -128,7 +128,7 @@ FORMAT = Format(
     shared_pages=("storage",),
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -144,3 +144,4 @@ FORMAT = Format(
     skips_columns=True,
     sends_changed_columns=_sends_changed_columns,
 )
+explain = FORMAT.explain

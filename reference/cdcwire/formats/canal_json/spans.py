@@ -7,16 +7,15 @@ span. Each other file of a prefix is one span.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from cdcwire.core.claim_check import explained_file, is_claim_check
-from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Explanation
+from cdcwire.core.claim_check import file_spans, is_claim_check
+from cdcwire.core.errors import Path
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import Spans, json_text, with_instant
+from cdcwire.core.spans import MAX_TEXT, Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -28,17 +27,13 @@ from cdcwire.core.strict_json import (
     read_json_value,
 )
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
-from cdcwire.formats.canal_json.events import events_of
-from cdcwire.formats.canal_json.files import read_messages
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import DELETE
-from cdcwire.formats.canal_json.queue import decompressed, read_message
+from cdcwire.formats.canal_json.queue import decompressed
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
 from cdcwire.model.tso import ms_of_tso
-from cdcwire.storage.feeds import path_of, read_schema
-from cdcwire.storage.index_files import read_index
-from cdcwire.storage.metadata import read_metadata
+from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
 
 _UNKNOWN = "canal-json: unknown members"
@@ -84,115 +79,43 @@ _TIMESTAMPS = frozenset({"commitTs", "watermarkTs"})
 _MAX_TIME_DIGITS = 20
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of a message or file.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a message or file."""
     settings, definitions = read_settings(context), definitions_of(context.tables)
     if isinstance(message, StoredFile):
         if is_claim_check(message, context.blobs):
-            return explained_file(message, _EXTENSION_CLAUSES["claimCheckLocation"])
-        return _explain_file(message, settings, definitions)
-    value = message.value or b""
-    if not value:
-        return Explanation(())
-    error = _error_of(lambda: _read(value, settings, definitions, context.blobs))
+            yield from file_spans(message, _EXTENSION_CLAUSES["claimCheckLocation"])
+        else:
+            yield from _file_spans(message, settings, definitions)
+        return
+    data = message.value or b""
+    if not data:
+        return
     if settings.compression is not None:
-        return _explain_compressed(_Spans(value), settings.compression, error)
-    return _explanation(value, lambda spans: spans.message(definitions, error), error)
+        text = f"compressed: {decompressed(data, settings.compression)!r:.{MAX_TEXT}}"
+        yield Span((), 0, len(data), text, "canal-json: compression", subject=Subject())
+        return
+    found = _Spans(data)
+    yield from found.each(found.message(definitions))
 
 
-def _explanation(
-    data: bytes, walk: Callable[[_Spans], Iterator[None]], error: DecodeError | None
-) -> Explanation:
-    """Return the spans up to the error; all, if the error is in a claim-check file."""
-    is_here = error is not None and error.path[:1] != ("claim_check",)
-
-    def made() -> Iterator[Span]:
-        spans = _Spans(data)
-        return spans.each(walk(spans), error if is_here else None)
-
-    return Explanation(made, error)
-
-
-def _read(
-    value: bytes, settings: Settings, definitions: Definitions, blobs: Mapping[str, bytes]
-) -> None:
-    """Read a message as decoding does, with its claim-check file. Raises: DecodeError."""
-    found = read_message(value, settings.compression, EVERYTHING, definitions)
-    if found is not None:
-        events_of(found, settings, blobs, EVERYTHING, definitions)
-
-
-def _explain_compressed(
-    spans: _Spans, compression: Compression, error: DecodeError | None
-) -> Explanation:
-    clause = "canal-json: compression"
-    with suppress(DecodeError):  # it is in ``error`` already
-        text = decompressed(spans.data, compression)
-        spans.add(len(spans.data), (), f"compressed: {text!r}", clause, subject=Subject())
-    return Explanation(tuple(spans.spans), error)
-
-
-def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions) -> Explanation:
-    try:
-        place = path_of(file, settings.layout)
-    except DecodeError as wrong_path:
-        return Explanation((), wrong_path)
-    error: DecodeError | None
+def _file_spans(file: StoredFile, settings: Settings, definitions: Definitions) -> Iterator[Span]:
+    place = path_of(file, settings.layout)
     match place:
         case MetadataPath():
-            error = _error_of(lambda: read_metadata(file.value))
             what, clause = "checkpoint", "storage: metadata"
         case IndexPath():
-            error = _error_of(lambda: read_index(file.value, settings.layout, place.dispatcher))
             what, clause = "name of the latest file", "storage: index files"
         case SchemaPath():
-            error = _error_of(lambda: read_schema(file, place))
             what, clause = "schema file", "storage: schema files"
         case _:
-            return _explain_rows(file.value, settings.terminator, definitions, place)
-    text = f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r}"
+            found = _Spans(file.value)
+            yield from found.each(found.rows(settings.terminator, definitions, place))
+            return
     subject = None if isinstance(place, IndexPath) else Subject(0)
-
-    def walk(spans: _Spans) -> Iterator[None]:
-        spans.end((), text, clause, error, subject)
-        yield
-
-    return _explanation(file.value, walk, error)
-
-
-def _explain_rows(
-    data: bytes, terminator: bytes, definitions: Definitions, place: DataPath | None
-) -> Explanation:
-    def read() -> None:
-        for _ in read_messages(data, terminator, EVERYTHING, definitions, place):
-            pass
-
-    version = None if place is None else place.version
-
-    def walk(spans: _Spans) -> Iterator[None]:
-        index = 0
-        while spans.offset < len(data):
-            path = ("rows", index)
-            document = read_json_value(data, RULES, spans.offset)
-            yield from spans.walk(document, definitions, path, version)
-            if not data.startswith(terminator, document.end):
-                return
-            end = document.end + len(terminator)
-            spans.add(end, (*path, "terminator"), repr(terminator), "canal-json: framing")
-            index += 1
-
-    return _explanation(data, walk, _error_of(read))
-
-
-def _error_of(read: Callable[[], object]) -> DecodeError | None:
-    try:
-        read()
-    except DecodeError as error:
-        return error
-    return None
+    if file.value:
+        text = f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r:.{MAX_TEXT}}"
+        yield Span((), 0, len(file.value), text, clause, subject=subject)
 
 
 class _Spans(Spans):
@@ -200,22 +123,27 @@ class _Spans(Spans):
 
     events = 0  # those of the lines before
 
-    def end(
-        self,
-        path: Path,
-        text: str,
-        clause: str,
-        error: DecodeError | None,
-        subject: Subject | None = None,
-    ) -> None:
-        """Add what is left, if anything is and nothing is wrong with it."""
-        if self.offset < len(self.data) and error is None:
-            self.add(len(self.data), path, text, clause, subject=subject)
-
-    def message(self, definitions: Definitions, error: DecodeError | None) -> Iterator[None]:
+    def message(self, definitions: Definitions) -> Iterator[None]:
         """Add the spans of a message. Raises: DecodeError."""
         yield from self.walk(read_json(self.data, RULES), definitions, ())
-        self.end((), "white space", RULES.text_clause, error)
+        if self.offset < len(self.data):
+            self.add(len(self.data), (), "white space", RULES.text_clause)
+
+    def rows(
+        self, terminator: bytes, definitions: Definitions, place: DataPath | None
+    ) -> Iterator[None]:
+        """Add the spans of a data file, line by line. Raises: DecodeError."""
+        version = None if place is None else place.version
+        index = 0
+        while self.offset < len(self.data):
+            path = ("rows", index)
+            document = read_json_value(self.data, RULES, self.offset)
+            yield from self.walk(document, definitions, path, version)
+            if not self.data.startswith(terminator, document.end):
+                return
+            end = document.end + len(terminator)
+            self.add(end, (*path, "terminator"), repr(terminator), "canal-json: framing")
+            index += 1
 
     def walk(
         self,

@@ -8,11 +8,10 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.connect.cdl import Row
-    from cdcwire.formats.cdl_json.format import FORMAT, from_events, to_events
+    from cdcwire.formats.cdl_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.cdl_json.mapping import Invented, to_version_2
     from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
     from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings, read_settings
-    from cdcwire.formats.cdl_json.spans import explain
     from cdcwire.formats.cdl_json.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
@@ -22,7 +21,6 @@ else:
         ".wire",
         "cdcwire.connect.cdl",
         ".mapping",
-        ".spans",
         ".format",
     )
 

@@ -16,7 +16,7 @@ from cdcwire.formats.cdl_json.fast_encoder import RowEncoder
 from cdcwire.formats.cdl_json.identify import identify
 from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
-from cdcwire.formats.cdl_json.spans import explain
+from cdcwire.formats.cdl_json.spans import spans
 from cdcwire.formats.cdl_json.wire import decode
 from cdcwire.model.events import Event
 
@@ -94,7 +94,7 @@ FORMAT = Format(
     shared_pages=("connect",),
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -105,3 +105,4 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     snapshot_rows_are_inserts=True,
 )
+explain = FORMAT.explain

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from cdcwire.connect.explain import Subjects, explanation
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from collections.abc import Iterator
+
+from cdcwire.connect.explain import Subjects, message_spans
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message, expect_kafka
-from cdcwire.core.reader import Subject
-from cdcwire.formats.cdl_json.events import events_of
-from cdcwire.formats.cdl_json.message import Change
-from cdcwire.formats.cdl_json.settings import read_settings
-from cdcwire.formats.cdl_json.wire import read_message
+from cdcwire.core.reader import Span, Subject
 
 _CLAUSES: dict[str, str] = {
     **dict.fromkeys(("DATA_STORE", "SEG_OWNER", "TABLE_NAME"), "cdl-json: fields"),
@@ -48,24 +45,8 @@ _VALUE = Subjects(
 _TOMBSTONE = Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key"))
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value, and what was ignored.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
-    settings = read_settings(context)
-    try:
-        kafka = expect_kafka(message, "cdl-json: fields")
-    except DecodeError as caught:
-        return Explanation((), caught)
-    error: DecodeError | None = None
-    warnings: tuple[str, ...] = ()
-    try:
-        found = read_message(kafka.value, kafka.key, settings, context.tables)
-        warnings = found.warnings if isinstance(found, Change) else ()
-        for _ in events_of(found):
-            pass  # values that their logical types do not have are found only here
-    except DecodeError as caught:
-        error = caught
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value."""
+    kafka = expect_kafka(message, "cdl-json: fields")
     key_subjects = _TOMBSTONE if kafka.value is None else Subjects()
-    return explanation(kafka, _CLAUSES, _VALUE, key_subjects, error, warnings)
+    yield from message_spans(kafka, _CLAUSES, _VALUE, key_subjects)

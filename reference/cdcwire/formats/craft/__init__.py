@@ -4,7 +4,7 @@ from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.formats.craft.format import FORMAT, from_events, to_events
+    from cdcwire.formats.craft.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.craft.message import (
         SKIPPED,
         Column,
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
         RowEvent,
         Skipped,
     )
-    from cdcwire.formats.craft.spans import explain
     from cdcwire.formats.craft.wire import decode, encode
 else:
-    __getattr__, __dir__ = exports(__name__, ".message", ".wire", ".spans", ".format")
+    __getattr__, __dir__ = exports(__name__, ".message", ".wire", ".format")
 
 __all__ = [
     "FORMAT",

@@ -48,7 +48,7 @@ AnyEvent = TypeVar("AnyEvent")
 
 def events_of(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
     """Return the neutral events of a message, in its order."""
-    return [_event(event, settings) for event in message.events]
+    return [event_of(event, settings) for event in message.events]
 
 
 def messages_of(
@@ -156,7 +156,8 @@ def no_form(event: Event, profile: Profile) -> EncodeError:
     return EncodeError(f"{what!r} has no form here", profile.event_types, ("what",))
 
 
-def _event(event: WireEvent, settings: Settings) -> Event:
+def event_of(event: WireEvent, settings: Settings) -> Event:
+    """Return the neutral event of an event of the wire."""
     position = Position(commit_ts=event.commit_ts, partition=event.partition)
     match event:
         case RowEvent():

@@ -8,14 +8,16 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.carries import CARRIES
-from cdcwire.formats.craft.events import events_of, messages_of
+from cdcwire.formats.craft.events import event_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.fast_encoder import RowEncoder
 from cdcwire.formats.craft.identify import identify
+from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
-from cdcwire.formats.craft.spans import explain
-from cdcwire.formats.craft.wire import decode, encode
+from cdcwire.formats.craft.spans import spans
+from cdcwire.formats.craft.wire import encode, read_bodies, read_head
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
 
@@ -54,8 +56,10 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
         ('resolved', 0)
 
     """
-    decoded = decode(message.value, context=context)
-    yield from events_of(decoded, read_settings(context))
+    settings = read_settings(context)
+    head = read_head(Reader(present(message.value, CRAFT)))
+    for event in read_bodies(head.bodies, head, context.selection):
+        yield event_of(event, settings)
 
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
@@ -80,7 +84,8 @@ FORMAT = Format(
     page="docs/formats/craft.md",
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
+    cuts_spans=lambda error: False,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -90,3 +95,4 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     skips_columns=True,
 )
+explain = FORMAT.explain

@@ -7,15 +7,19 @@ shipped encoder (see the page of the format), that is reported too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from operator import attrgetter
 
 from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
+from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
-from cdcwire.formats.craft.columns import INEXACT_FLOAT, is_inexact
+from cdcwire.core.spans import MAX_TEXT
+from cdcwire.formats.craft.columns import INEXACT_FLOAT
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -25,7 +29,7 @@ from cdcwire.formats.craft.message import (
 )
 from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.values import is_number_type
-from cdcwire.formats.craft.wire import read_message
+from cdcwire.formats.craft.wire import read_bodies, read_head
 from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of, flag_names
 
 SHIPPED_FLOAT_FAULT = (
@@ -35,6 +39,8 @@ SHIPPED_FLOAT_FAULT = (
 
 _EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
 _GROUP_NAMES = {GROUP_NEW: "new", GROUP_OLD: "old"}
+_WINDOWS = 128
+_LEAST_WINDOW = 4096  # bytes
 _FAULT_BYTES = 4  # the upper half of a FLOAT's 8 bytes
 _TYPE_PARTS: dict[object, tuple[EventPart, ...]] = {
     EVENT_ROW: ("kind", "op"),
@@ -45,77 +51,117 @@ _HEADER_PARTS: dict[Step, tuple[EventPart, ...]] = {
 }
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of a message, in the order of the bytes.
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a message."""
+    yield from spans_of(message, _opened, CRAFT)
 
-    On broken bytes: the spans of the bytes read so far, and the error.
 
-    Examples:
-        >>> from cdcwire import KafkaMessage, craft
-        >>> found = craft.explain(KafkaMessage(None, bytes.fromhex("010003010101020a09010005")))
-        >>> span = found.spans[2]
-        >>> span.start, span.path, span.text, span.clause
-        (2, ('events', 0, 'type'), '3 (resolved)', 'craft: event types')
+def _opened(reader: Reader) -> Opened:
+    head = read_head(reader)
+    read = partial(read_bodies, head=head, selection=EVERYTHING)
+    return Opened(head.bodies, read, [each.type for each in head.headers], head.dictionary)
 
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A message whose head is read: where its bodies are, and what reads them one by one.
+
+    ``kinds``: the type of each event. ``terms``: the names that numbers mean.
     """
 
-    def read(reader: Reader) -> None:
-        read_message(reader, EVERYTHING)
+    bodies: Reader
+    read: Callable[[Reader], Iterator[object]]
+    kinds: Sequence[int] = ()
+    terms: Sequence[str] = ()
 
-    return Explanation(*explain_with(message, read, CRAFT))
 
-
-def explain_with(
+def spans_of(
     message: Message,
-    read: Callable[[Reader], None],
+    open_message: Callable[[Reader], Opened],
     profile: Profile,
     more_groups: Mapping[int, str] | None = None,
-) -> tuple[tuple[Span, ...], DecodeError | None]:
-    """Return the spans that ``read`` notes, named and in order, and the error that stopped it."""
-    error: DecodeError | None = None
-    value = message.value
-    reader = RecordingReader(value or b"")
-    if value is None:
-        error = DecodeError("the Kafka message has no value", 0, profile.expect_kafka)
-    else:
-        try:
+) -> Iterator[Span]:
+    """Yield the spans of key and value: those of the head, of the bodies, and of the tables.
+
+    The head has parts before and after the bodies, and is read in an order of its own. So it is
+    read again for each window of bytes, and only the notes of that window are kept.
+    """
+    yield from _key_spans(message, profile)
+    data = message.value or b""
+    try:
+        opened = open_message(Reader(data))
+    except DecodeError:  # decoding reports it
+        windows = chain.from_iterable(_windows(data, range(len(data)), open_message))
+        terms = [str(span.value) for span in windows if _is_term(span)]
+        opened = Opened(Reader(data, len(data)), lambda reader: iter(()), terms=terms)
+    names = _Names(opened, {**_GROUP_NAMES, **(more_groups or {})})
+    at, end = opened.bodies.offset, opened.bodies.end
+    for found in _windows(data, range(at), open_message):
+        yield from names.shown(found)
+    bodies = _bodies(RecordingReader(data, at, end), opened.read)
+    yield from _with_faults(chain.from_iterable(map(names.shown, bodies)), data)
+    for found in _windows(data, range(end, len(data)), open_message):
+        yield from names.shown(found)
+
+
+def _is_term(span: Span) -> bool:
+    return span.path[0] == "dictionary" and isinstance(span.value, str)
+
+
+def _windows(data: bytes, whole: range, read: Callable[[Reader], object]) -> Iterator[list[Span]]:
+    size = max(len(data) // _WINDOWS, _LEAST_WINDOW)
+    for at in range(0, len(whole), size):
+        reader = RecordingReader(data, window=whole[at : at + size])
+        with suppress(DecodeError):
             read(reader)
-        except DecodeError as caught:
-            error = caught
-    spans = sorted(reader.spans, key=lambda span: span.start)
-    group_names = {**_GROUP_NAMES, **(more_groups or {})}
-    terms = {span.path[1]: span for span in spans if span.path[0] == "dictionary"}
-    spans = _with_faults(_with_subjects(spans, terms), value or b"")
-    named = [_with_name(span, group_names, terms) for span in spans]
-    return (*_key_spans(message, profile), *named), error
+        yield reader.spans
 
 
-def _key_spans(message: Message, profile: Profile) -> tuple[Span, ...]:
+def _bodies(
+    reader: RecordingReader, read: Callable[[Reader], Iterator[object]]
+) -> Iterator[list[Span]]:
+    with suppress(DecodeError):
+        for _ in read(reader):
+            yield reader.spans
+            reader.spans.clear()
+    yield reader.spans
+
+
+def _key_spans(message: Message, profile: Profile) -> Iterator[Span]:
     key = message.key if isinstance(message, KafkaMessage) else None
-    if not key:
-        return ()
-    note = "not read: the format leaves the key null"
-    return (Span((), 0, len(key), key.hex(" "), profile.expect_kafka, "key", note, key),)
+    if key:
+        note = "not read: the format leaves the key null"
+        yield Span((), 0, len(key), key[:MAX_TEXT].hex(" "), profile.expect_kafka, "key", note, key)
 
 
-def _with_subjects(spans: list[Span], terms: Mapping[Step, Span]) -> list[Span]:
-    values = {span.path: span.value for span in spans}
-    # Events of types that are not known are in the bytes only.
-    known = [
-        span.path[1]
-        for span in spans
-        if span.clause.endswith(": event types") and span.value in _EVENT_NAMES
-    ]
-    numbers = {place: number for number, place in enumerate(known)}
+class _Names:
+    """The names of codes and terms, and the subjects, of the spans of one message."""
 
-    def name_of(column: Path) -> str:
+    def __init__(self, opened: Opened, group_names: Mapping[int, str]) -> None:
+        self.terms = opened.terms
+        self.group_names = group_names
+        # Events of types that are not known are in the bytes only.
+        known = (place for place, kind in enumerate(opened.kinds) if kind in _EVENT_NAMES)
+        self.numbers: dict[Step, int] = {place: number for number, place in enumerate(known)}
+
+    def shown(self, spans: list[Span]) -> Iterator[Span]:
+        """Yield the spans of a head's window or of an event's body, named and in order."""
+        values = {span.path: span.value for span in spans}
+        for span in sorted(spans, key=attrgetter("start")):
+            text, subject = self._text(span), self._subject(span, values)
+            if subject is None and text is span.text:
+                yield span
+            else:
+                yield replace(span, text=text, subject=subject)
+
+    def _column_name(self, column: Path, values: Mapping[Path, object]) -> str:
         name = values.get((*column, "name"), "")
-        return str(terms[name].value if isinstance(name, int) and name in terms else name)
+        return str(self.terms[name] if isinstance(name, int) else name)
 
-    def subject_of(span: Span) -> Subject | None:
-        if span.path[0] != "events" or span.path[1] not in numbers:
+    def _subject(self, span: Span, values: Mapping[Path, object]) -> Subject | None:
+        if span.path[0] != "events" or span.path[1] not in self.numbers:
             return None
-        event = numbers[span.path[1]]
+        event = self.numbers[span.path[1]]
         match span.path[2:]:
             case ("type",) if span.clause.endswith(": event types"):
                 return Subject(event, _TYPE_PARTS.get(span.value, ("kind",)))
@@ -135,63 +181,61 @@ def _with_subjects(spans: list[Span], terms: Mapping[Step, Span]) -> list[Span]:
                 span.path[-1] == "value" or (*span.path[:-1], "value") not in values
             ):
                 side = _side_of(values.get((*span.path[:4], "type")))
-                return Subject(event, (side,), name_of(span.path[:-1]))
+                return Subject(event, (side,), self._column_name(span.path[:-1], values))
             case _:
                 return None
 
-    return [replace(span, subject=subject_of(span)) for span in spans]
+    def _text(self, span: Span) -> str:
+        """Return the text of a span; that of a code with its meaning."""
+        code = span.value
+        if not isinstance(code, int):
+            return span.text
+        match span.path:
+            case (*_, "schema" | "table" | "name") if self.terms and code != -1:
+                name = repr(self.terms[code]) if 0 <= code < len(self.terms) else ""
+            case ("events", int(), "type") if span.clause.endswith(": event types"):
+                name = _EVENT_NAMES.get(code, "not known")
+            case ("events", int(), "groups", int(), "type"):
+                name = self.group_names.get(code, "not known")
+            case ("events", int(), "groups", int(), "columns", int(), "type"):
+                name = _type_name(code)
+            case ("events", int(), "groups", int(), "columns", int(), "flags"):
+                name = flag_names(code)
+            case (*_, "length") if code == -1:
+                name = "NULL"
+            case (*_, "partition" | "schema" | "table") if code == -1:
+                name = "none"
+            case _:
+                return span.text
+        return f"{span.text} ({name})" if name else span.text
 
 
 def _side_of(group_type: object) -> EventPart:
     return "after" if group_type == GROUP_NEW else "before"
 
 
-def _with_faults(spans: list[Span], data: bytes) -> list[Span]:
-    """Return the spans with the note of each inexact FLOAT sharpened where its bytes show more."""
-    types = {
-        span.path[:-1]: span.value
-        for span in spans
-        if len(span.path) >= 3
-        and span.path[-3::2] == ("columns", "type")
-        and isinstance(span.value, int)
-    }
-    numbers = [
-        index
-        for index, span in enumerate(spans)
-        if span.path[-1] == "value" and is_number_type(types.get(span.path[:-1], 0))
-    ]
-    for index, following in pairwise(numbers):
-        span, after = spans[index], spans[following]
-        upper_half = data[span.end - _FAULT_BYTES : span.end]
-        code = types[span.path[:-1]]
-        if is_inexact(code, span.value) and data.startswith(upper_half, after.start, after.end):
-            spans[index] = replace(span, note=SHIPPED_FLOAT_FAULT)
-    return spans
-
-
-def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, Span]) -> Span:
-    """Return the span of a code with its meaning in the text."""
-    code = span.value
-    if not isinstance(code, int):
-        return span
-    match span.path:
-        case (*_, "schema" | "table" | "name") if terms and code != -1:
-            name = terms[code].text if code in terms else ""
-        case ("events", int(), "type") if span.clause.endswith(": event types"):
-            name = _EVENT_NAMES.get(code, "not known")
-        case ("events", int(), "groups", int(), "type"):
-            name = group_names.get(code, "not known")
-        case ("events", int(), "groups", int(), "columns", int(), "type"):
-            name = _type_name(code)
-        case ("events", int(), "groups", int(), "columns", int(), "flags"):
-            name = flag_names(code)
-        case (*_, "length") if code == -1:
-            name = "NULL"
-        case (*_, "partition" | "schema" | "table") if code == -1:
-            name = "none"
-        case _:
-            return span
-    return replace(span, text=f"{span.text} ({name})") if name else span
+def _with_faults(spans: Iterable[Span], data: bytes) -> Iterator[Span]:
+    """Yield the spans with the note of each inexact FLOAT sharpened where its bytes show more."""
+    waiting: list[Span] = []  # an inexact FLOAT, and the spans up to the next number
+    types: dict[Path, object] = {}
+    for span in spans:
+        if span.path[-1] == "count":
+            types.clear()
+        elif span.path[-3::2] == ("columns", "type"):
+            types[span.path[:-1]] = span.value
+        code = types.get(span.path[:-1]) if span.path[-1] == "value" else None
+        is_number = isinstance(code, int) and is_number_type(code)
+        if is_number and waiting:
+            upper_half = data[waiting[0].end - _FAULT_BYTES : waiting[0].end]
+            if data.startswith(upper_half, span.start, span.end):
+                waiting[0] = replace(waiting[0], note=SHIPPED_FLOAT_FAULT)
+            yield from waiting
+            waiting.clear()
+        if waiting or (is_number and span.note == INEXACT_FLOAT):
+            waiting.append(span)
+        else:
+            yield span
+    yield from waiting
 
 
 def _type_name(code: int) -> str:

@@ -6,7 +6,7 @@ dictionary, headers, bodies. Integers may be written longer than they need; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
@@ -64,6 +64,16 @@ class SizeTables:
     dictionary: int
     bodies: list[int]
     groups: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """All of a message except the bodies, which are read with it. ``bodies``: their bytes."""
+
+    tables: SizeTables
+    dictionary: list[str]
+    headers: list[Header]
+    bodies: Reader
 
 
 def decode(
@@ -132,6 +142,12 @@ def read_message(
 
     ``names_by``: returns what reads the column names of a group, given the dictionary.
     """
+    head = read_head(reader)
+    return Message(tuple(read_bodies(head.bodies, head, selection, names_by)))
+
+
+def read_head(reader: Reader) -> Head:
+    """Read the message that fills ``reader``, except the bodies."""
     _read_version(reader)
     body, table_reader = split_at_tables(reader, CRAFT)
     tables = _read_size_tables(table_reader)
@@ -148,11 +164,23 @@ def read_message(
             _SIZE_TABLES,
             ("size_tables", "groups"),
         )
-    if rows:
-        return Message(_read_rows(bodies, headers, tables, names_by(dictionary), selection))
-    event = _read_single(bodies, headers[0])
-    is_wanted = event.table is None or selection.wants(event.schema, event.table)
-    return Message((event,) if is_wanted else ())
+    return Head(tables, dictionary, headers, bodies)
+
+
+def read_bodies(
+    bodies: Reader,
+    head: Head,
+    selection: Selection,
+    names_by: Callable[[list[str]], NameReader] = name_reader,
+) -> Iterator[Event]:
+    """Yield the events of a message, each once its body is read."""
+    if head.tables.groups:
+        read_names = names_by(head.dictionary)
+        yield from _read_rows(bodies, head.headers, head.tables, read_names, selection)
+        return
+    event = _read_single(bodies, head.headers[0])
+    if event.table is None or selection.wants(event.schema, event.table):
+        yield event
 
 
 def _read_version(reader: Reader) -> None:
@@ -199,8 +227,7 @@ def _read_rows(
     tables: SizeTables,
     read_names: NameReader,
     selection: Selection,
-) -> tuple[RowEvent, ...]:
-    rows = []
+) -> Iterator[RowEvent]:
     for index, (header, size, group_sizes) in enumerate(
         zip(headers, tables.bodies, tables.groups, strict=True)
     ):
@@ -217,10 +244,7 @@ def _read_rows(
         assert header.table is not None
         if selection.wants(header.schema, header.table):
             groups = _read_groups(body, index, group_sizes, read_names, selection)
-            rows.append(
-                RowEvent(header.commit_ts, header.schema, header.table, groups, header.partition)
-            )
-    return tuple(rows)
+            yield RowEvent(header.commit_ts, header.schema, header.table, groups, header.partition)
 
 
 def _read_groups(

@@ -9,15 +9,14 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.csv.events import from_event, read_events
-    from cdcwire.formats.csv.format import FORMAT, from_events, to_events
+    from cdcwire.formats.csv.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.csv.message import Field, File, Operation, Record
     from cdcwire.formats.csv.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.csv.spans import explain
     from cdcwire.formats.csv.tables import Definitions
     from cdcwire.formats.csv.wire import decode, encode, read_records
 else:
     __getattr__, __dir__ = exports(
-        __name__, ".message", ".settings", ".wire", ".events", ".tables", ".spans", ".format"
+        __name__, ".message", ".settings", ".wire", ".events", ".tables", ".format"
     )
 
 __all__ = [

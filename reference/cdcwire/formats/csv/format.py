@@ -15,7 +15,7 @@ from cdcwire.formats.csv.fast import JoiningDecoder
 from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.formats.csv.identify import identify
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
-from cdcwire.formats.csv.spans import explain
+from cdcwire.formats.csv.spans import cuts_spans, spans
 from cdcwire.formats.csv.stored import STORED
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event
@@ -105,7 +105,8 @@ FORMAT = Format(
     shared_pages=("storage",),
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
+    cuts_spans=cuts_spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -120,3 +121,4 @@ FORMAT = Format(
     skips_columns=True,
     joins_halves=True,
 )
+explain = FORMAT.explain

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
+from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans
-from cdcwire.formats.csv.events import find_table, read_events
+from cdcwire.formats.csv.events import find_table
 from cdcwire.formats.csv.fields import FieldReader
 from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.message import Field
@@ -29,46 +29,27 @@ _OPERATIONS = {b"I": "I (insert)", b"U": "U (update)", b"D": "D (delete)"}
 _SHOWN = 120
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of a file.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a file."""
     settings = read_settings(context)
-    try:
-        file = expect_file(message, "csv: files")
-        place = path_of(file, settings.layout)
-    except DecodeError as caught:
-        return Explanation((), caught)
+    file = expect_file(message, "csv: files")
+    place = path_of(file, settings.layout)
     if place is not None and not isinstance(place, DataPath):
-        return _explain_other(file, place, settings)
-    definitions = Definitions(context.tables)
-    error = _error_of(file.value, settings, definitions, place)
-    plan = _plan(file.value, settings, definitions, place)
-    # Without a definition of the table, all fields are seen, without their names.
-    is_cut = error is not None and (error.clause != CLAUSE_SCHEMA or bool(error.path))
-
-    def made() -> Iterator[Span]:
-        spans = _Spans(file.value)
-        return spans.each(spans.walk(settings, plan), error if is_cut else None)
-
-    return Explanation(made, error)
+        yield from _spans_of_other(file, place, settings)
+        return
+    plan = _plan(file.value, settings, Definitions(context.tables), place)
+    found = _Spans(file.value)
+    yield from found.each(found.walk(settings, plan))
 
 
-def _error_of(
-    value: bytes, settings: Settings, definitions: Definitions, place: DataPath | None
-) -> DecodeError | None:
-    try:
-        for _ in read_events(value, settings, definitions, place):
-            pass
-    except DecodeError as error:
-        return error
-    return None
+def cuts_spans(error: DecodeError) -> bool:
+    """Return whether spans end at an error: without a definition all fields are seen, unnamed."""
+    return error.clause != CLAUSE_SCHEMA or bool(error.path)
 
 
-def _explain_other(
+def _spans_of_other(
     file: StoredFile, place: IndexPath | SchemaPath | MetadataPath, settings: Settings
-) -> Explanation:
+) -> Iterator[Span]:
     clause, text = "storage: schema files", "describes a table"
     subject = None
     if isinstance(place, MetadataPath):
@@ -83,10 +64,11 @@ def _explain_other(
             elif isinstance(event, SchemaChange):
                 text = f"{event.what}: {event.query!r:.{_SHOWN}}"
     except DecodeError as error:
-        before = Span((), 0, error.offset, "read up to the error", error.clause)
-        return Explanation((before,) if error.offset else (), error)
-    whole = Span((), 0, len(file.value), text, clause, subject=subject)
-    return Explanation((whole,) if file.value else ())
+        if error.offset:
+            yield Span((), 0, error.offset, "read up to the error", error.clause)
+        return
+    if file.value:
+        yield Span((), 0, len(file.value), text, clause, subject=subject)
 
 
 def _plan(

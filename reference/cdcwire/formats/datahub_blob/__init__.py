@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Ddl, Source
     from cdcwire.formats.datahub_blob.batching import decode_messages
     from cdcwire.formats.datahub_blob.events import from_event, to_event
-    from cdcwire.formats.datahub_blob.format import FORMAT, from_events, to_events
+    from cdcwire.formats.datahub_blob.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.datahub_blob.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.datahub_blob.spans import explain
     from cdcwire.formats.datahub_blob.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
@@ -23,7 +22,6 @@ else:
         "cdcwire.datahub.blob_message",
         ".batching",
         ".events",
-        ".spans",
         ".format",
     )
 

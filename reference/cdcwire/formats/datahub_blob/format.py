@@ -17,7 +17,7 @@ from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_blob.identify import identify
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
-from cdcwire.formats.datahub_blob.spans import explain
+from cdcwire.formats.datahub_blob.spans import spans
 from cdcwire.model.events import Column, Event, Value
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -95,7 +95,7 @@ FORMAT = Format(
     shared_pages=("datahub",),
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -106,3 +106,4 @@ FORMAT = Format(
     updates_are_two_records=True,
     shard_text=_shard_text,
 )
+explain = FORMAT.explain

@@ -5,14 +5,15 @@ A body is explained as far as its records; each of those is one span, for it is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message
-from cdcwire.core.reader import Subject
+from cdcwire.core.reader import Span, Subject
 from cdcwire.core.spans import json_text
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
 from cdcwire.datahub.carrying import queued
@@ -21,12 +22,11 @@ from cdcwire.datahub.explain import (
     Describe,
     Described,
     body_spans,
-    cut,
     json_spans,
 )
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.streamx import CLAUSES, StreamXType, streamx_type
-from cdcwire.formats.datahub_blob.batching import decode_messages, is_record
+from cdcwire.formats.datahub_blob.batching import is_record
 from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
 from cdcwire.formats.datahub_blob.members import CLAUSE_MEMBERS, RULES
 from cdcwire.formats.datahub_blob.payload import (
@@ -42,7 +42,7 @@ from cdcwire.formats.datahub_blob.schema_part import (
     SOURCE_MEMBERS,
 )
 from cdcwire.formats.datahub_blob.settings import read_settings
-from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION
+from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION, read_record
 
 _CLAUSES: dict[str, str] = {
     "schema": CLAUSE_MEMBERS,
@@ -87,34 +87,24 @@ _SUBJECTS: dict[Path, Subject] = {
 }
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of a message.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a message."""
     settings = read_settings(context)
+    body = queued(message)
     try:
-        body = queued(message)
-    except DecodeError as caught:
-        return Explanation((), caught)
-    error: DecodeError | None = None
-    has_schema_name = False
-    try:
-        found = decode_messages(body, settings)
-        has_schema_name = any(each.source and each.source.schema_name for each, _ in found)
         is_one = is_record(body, settings)
-    except DecodeError as caught:
-        error = caught
+    except DecodeError:
         is_one = settings.encoding == "record"
+    if not is_one:
+        yield from body_spans(body, None, settings.body, lambda index, field: Subject(index))
+        return
     value = body.value or b""
-    if is_one:
-        spans = [
-            replace(span, subject=_subject(span.path, has_schema_name))
-            for span in json_spans(value, RULES, _describer(value))
-        ]
-    else:
-        spans = body_spans(body, None, settings.body, lambda index, field: Subject(index))
-    return Explanation(cut(spans, error), error)
+    has_schema_name = False
+    with suppress(DecodeError):
+        source = read_record(value, settings).source
+        has_schema_name = source is not None and bool(source.schema_name)
+    for span in json_spans(value, RULES, _describer(value)):
+        yield replace(span, subject=_subject(span.path, has_schema_name))
 
 
 def _subject(path: Path, has_schema_name: bool) -> Subject | None:

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
         UnsupportedInTupleError,
     )
     from cdcwire.formats.datahub_tuple.events import from_event, to_event
-    from cdcwire.formats.datahub_tuple.format import FORMAT, from_events, to_events
+    from cdcwire.formats.datahub_tuple.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.datahub_tuple.spans import explain
     from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
     from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
 else:
@@ -28,7 +27,6 @@ else:
         "cdcwire.datahub.tuple_topic",
         ".events",
         ".topic",
-        ".spans",
         ".format",
     )
 

@@ -18,7 +18,7 @@ from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_tuple.identify import identify
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
-from cdcwire.formats.datahub_tuple.spans import explain
+from cdcwire.formats.datahub_tuple.spans import spans
 from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.model.events import Column, Event, Table, Value
@@ -105,7 +105,7 @@ FORMAT = Format(
     shared_pages=("datahub",),
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -119,3 +119,4 @@ FORMAT = Format(
     topic_tables=_topic_tables,
     shard_text=_shard_text,
 )
+explain = FORMAT.explain

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message
-from cdcwire.core.reader import EventPart, Subject
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.datahub.carrying import queued
-from cdcwire.datahub.explain import body_spans, cut
+from cdcwire.datahub.explain import body_spans
 from cdcwire.formats.datahub_tuple.events import events_of
 from cdcwire.formats.datahub_tuple.settings import EXECUTE_TIMES
 from cdcwire.formats.datahub_tuple.topic import (
@@ -29,22 +32,13 @@ _PARTS: dict[str | None, tuple[EventPart, ...]] = {
 }
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of a body.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a body."""
     settings, topic = topic_in(context)
-    try:
-        body = queued(message)
-    except DecodeError as caught:
-        return Explanation((), caught)
-    error: DecodeError | None = None
+    body = queued(message)
     events: list[Event] = []
-    try:
+    with suppress(DecodeError):
         events = events_of(body, topic, settings)
-    except DecodeError as caught:
-        error = caught
 
     def subject_of(index: int, field: str | None) -> Subject | None:
         if field == BEFORE_IMAGE:
@@ -57,5 +51,4 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
         return Subject(index, ("after" if event.before is None else "before",), field)
 
     event_columns = {column.name for column in topic.columns}
-    spans = body_spans(body, topic.fields, settings.body, subject_of)
-    return Explanation(cut(spans, error), error)
+    yield from body_spans(body, topic.fields, settings.body, subject_of)

@@ -8,7 +8,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.connect.cdl import Row
-    from cdcwire.formats.debezium_json.format import FORMAT, from_events, to_events
+    from cdcwire.formats.debezium_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.debezium_json.mapping import to_version_1
     from cdcwire.formats.debezium_json.message import (
         Boundary,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Tombstone,
     )
     from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings, read_settings
-    from cdcwire.formats.debezium_json.spans import explain
     from cdcwire.formats.debezium_json.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
@@ -30,7 +29,6 @@ else:
         ".wire",
         "cdcwire.connect.cdl",
         ".mapping",
-        ".spans",
         ".format",
     )
 

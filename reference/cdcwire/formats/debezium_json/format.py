@@ -17,7 +17,7 @@ from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.message import Tombstone
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
-from cdcwire.formats.debezium_json.spans import explain
+from cdcwire.formats.debezium_json.spans import spans
 from cdcwire.formats.debezium_json.wire import decode
 from cdcwire.formats.debezium_json.writing import messages_of
 from cdcwire.model.events import Event
@@ -143,7 +143,7 @@ FORMAT = Format(
     shared_pages=("connect",),
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -153,3 +153,4 @@ FORMAT = Format(
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
 )
+explain = FORMAT.explain

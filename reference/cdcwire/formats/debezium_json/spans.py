@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from cdcwire.connect.explain import Subjects, explanation
+from collections.abc import Iterator
+from contextlib import suppress
+
+from cdcwire.connect.explain import Subjects, message_spans
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
-from cdcwire.core.message import KafkaMessage, StoredFile, expect_kafka
-from cdcwire.core.reader import EventPart, Subject
-from cdcwire.formats.debezium_json.events import events_of
+from cdcwire.core.format import Context
+from cdcwire.core.message import Message as AnyMessage
+from cdcwire.core.message import expect_kafka
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.formats.debezium_json.message import (
     Change,
     Heartbeat,
@@ -81,31 +84,18 @@ _MEMBERS: dict[Path, Subject] = {
 }
 
 
-def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value, and what was ignored.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: AnyMessage, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value."""
     settings = read_settings(context)
-    try:
-        kafka = expect_kafka(message, "debezium-json: members")
-    except DecodeError as caught:
-        return Explanation((), caught)
-    error: DecodeError | None = None
+    kafka = expect_kafka(message, "debezium-json: members")
     found: Message | None = None
-    warnings: tuple[str, ...] = ()
-    try:
+    with suppress(DecodeError):
         found = read_message(kafka.value, kafka.key, settings, context.tables)
-        warnings = () if isinstance(found, Tombstone) else found.warnings
-        for _ in events_of(found, settings):
-            pass  # values that their logical types do not have are found only here
-    except DecodeError as caught:
-        error = caught
     clauses = _added_clauses(found) if isinstance(found, Unwrapped) else _CLAUSES
     text_key = "debezium-json: keys" if settings.key_converter == "string" else None
-    return explanation(
-        kafka, clauses, _value_subjects(found), _key_subjects(found), error, warnings, text_key
-    )
+    subjects = _value_subjects(found), _key_subjects(found)
+    del found
+    yield from message_spans(kafka, clauses, *subjects, text_key)
 
 
 def _added_clauses(found: Unwrapped) -> dict[str, str]:

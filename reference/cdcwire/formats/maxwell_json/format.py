@@ -14,7 +14,7 @@ from cdcwire.formats.maxwell_json.events import events_of, messages_of
 from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
 from cdcwire.formats.maxwell_json.identify import identify
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
-from cdcwire.formats.maxwell_json.spans import explain
+from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import decode
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
@@ -75,7 +75,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     fast_encoder=RowEncoder,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -84,3 +84,4 @@ FORMAT = Format(
     needs_tables=True,
     sends_changed_columns=lambda options: True,
 )
+explain = FORMAT.explain

@@ -6,11 +6,13 @@ array has its own span.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import Spans, cut_spans, json_text, with_instant
+from cdcwire.core.spans import Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -27,7 +29,6 @@ from cdcwire.formats.maxwell_json.definitions import (
     Definitions,
     definitions_of,
 )
-from cdcwire.formats.maxwell_json.events import events_of
 from cdcwire.formats.maxwell_json.keys import KEYS
 from cdcwire.formats.maxwell_json.members import (
     FIELDS,
@@ -39,9 +40,8 @@ from cdcwire.formats.maxwell_json.members import (
 )
 from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
 from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
-from cdcwire.formats.maxwell_json.settings import read_settings
 from cdcwire.formats.maxwell_json.values import UNTYPED, as_read, value_clause
-from cdcwire.formats.maxwell_json.wire import ENCRYPTION, QUERY, TRANSACTION, decode
+from cdcwire.formats.maxwell_json.wire import ENCRYPTION, QUERY, TRANSACTION
 
 UNKNOWN = "maxwell-json: unknown members"
 _CLAUSES = {
@@ -84,29 +84,16 @@ _KEY_NOTE = "random, ignored"
 _MAX_TIME_DIGITS = 20
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value.
-
-    On broken bytes: the spans up to the error, and the error.
-    """
-    settings, definitions = read_settings(context), definitions_of(context.tables)
-    try:
-        kafka = expect_kafka(message, "maxwell-json: json text")
-    except DecodeError as caught:
-        return Explanation((), caught)
-    error: DecodeError | None = None
-    try:
-        decoded = decode(kafka.value, key=kafka.key)
-        list(events_of(decoded, settings, definitions=definitions))
-    except DecodeError as caught:
-        error = caught
-    spans: list[Span] = []
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value; none for a part that is not JSON."""
+    kafka = expect_kafka(message, "maxwell-json: json text")
     if kafka.key is not None:
         subject = _TOMBSTONE if kafka.value is None else Subject(0, ("key",))
-        spans.extend(_Spans(kafka.key, "key").of_key(error, subject))
+        key = _Spans(kafka.key, "key")
+        yield from key.each(key.of_key(subject))
     if kafka.value is not None:
-        spans.extend(_Spans(kafka.value, "value").of_value(definitions, error))
-    return Explanation(tuple(spans), error)
+        value = _Spans(kafka.value, "value")
+        yield from value.each(value.of_value(definitions_of(context.tables)))
 
 
 class _Spans(Spans):
@@ -118,39 +105,31 @@ class _Spans(Spans):
         self.columns: ColumnsByName = NO_COLUMNS
         self.is_delete = False
 
-    def of_key(self, error: DecodeError | None, subject: Subject) -> list[Span]:
-        is_here = error is not None and error.path[:1] == ("key",)
-        document = self._document()
-        if document is not None and isinstance(document.value, JsonObject):
-            self._object(document.value, ("key",), document.start, document.end, KEYS, subject)
-        elif document is not None:
-            self._items(document.value, ("key",), document.start, document.end, KEYS, subject)
-        elif not is_here:  # of a schema change
-            self.add(len(self.data), ("key",), f"{len(self.data)} bytes", KEYS, _KEY_NOTE)
-        return self._ended(error if is_here else None)
-
-    def of_value(self, definitions: Definitions, error: DecodeError | None) -> list[Span]:
-        is_here = error is not None and error.path[:1] != ("key",)
-        document = self._document()
-        if document is not None and isinstance(document.value, JsonObject):
-            self._message(document.value, document, definitions)
-        elif document is not None:
-            self.add(document.end, (), json_text(document.value), RULES.text_clause)
-        return self._ended(error if is_here else None)
-
-    def _document(self) -> Document | None:
+    def of_key(self, subject: Subject) -> Iterator[None]:
         try:
-            return read_json(self.data, RULES)
-        except DecodeError:
-            return None
+            document = read_json(self.data, RULES)
+        except DecodeError:  # of a schema change, or an error that decoding reports
+            self.add(len(self.data), ("key",), f"{len(self.data)} bytes", KEYS, _KEY_NOTE)
+            return
+        if isinstance(document.value, JsonObject):
+            self._object(document.value, ("key",), document.start, document.end, KEYS, subject)
+        else:
+            self._items(document.value, ("key",), document.start, document.end, KEYS, subject)
+        yield
+        self._end()
 
-    def _ended(self, error: DecodeError | None) -> list[Span]:
-        """Return the spans up to the error, or with the white space at the end."""
-        if error is not None:
-            return list(cut_spans(self.spans, error, self.part))
+    def of_value(self, definitions: Definitions) -> Iterator[None]:
+        document = read_json(self.data, RULES)
+        if isinstance(document.value, JsonObject):
+            self._message(document.value, document, definitions)
+        else:
+            self.add(document.end, (), json_text(document.value), RULES.text_clause)
+        yield
+        self._end()
+
+    def _end(self) -> None:
         if self.offset < len(self.data):
             self.add(len(self.data), (), "white space", RULES.text_clause)
-        return self.spans
 
     def _message(self, found: JsonObject, document: Document, definitions: Definitions) -> None:
         known = found.by_name

@@ -9,7 +9,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.open_protocol.events import from_event
-    from cdcwire.formats.open_protocol.format import FORMAT, from_events, to_events
+    from cdcwire.formats.open_protocol.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.open_protocol.message import (
         Column,
         Ddl,
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
         Row,
     )
     from cdcwire.formats.open_protocol.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.open_protocol.spans import explain
     from cdcwire.formats.open_protocol.wire import decode, encode
 else:
-    __getattr__, __dir__ = exports(
-        __name__, ".message", ".settings", ".wire", ".events", ".spans", ".format"
-    )
+    __getattr__, __dir__ = exports(__name__, ".message", ".settings", ".wire", ".events", ".format")
 
 __all__ = [
     "FORMAT",

@@ -16,7 +16,7 @@ from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.fast_encoder import RowEncoder
 from cdcwire.formats.open_protocol.identify import identify
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
-from cdcwire.formats.open_protocol.spans import explain
+from cdcwire.formats.open_protocol.spans import spans
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
@@ -90,7 +90,7 @@ FORMAT = Format(
     page="docs/formats/open-protocol.md",
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -104,3 +104,4 @@ FORMAT = Format(
     sends_operation=False,
     sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),
 )
+explain = FORMAT.explain

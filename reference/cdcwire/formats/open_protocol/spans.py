@@ -8,27 +8,26 @@ compressed item has no separate place in the bytes: it is one span.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
-from cdcwire.core.claim_check import explained_file
+from cdcwire.core.claim_check import file_spans
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import NO_CONTEXT, Context, Explanation
-from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.format import Context
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
-from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.framing import (
     NUMBER_BYTES,
     ItemBounds,
     read_key_frame,
     read_value_frame,
 )
+from cdcwire.formats.open_protocol.keys import read_key
 from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
-from cdcwire.formats.open_protocol.wire import decompressed, read_message
+from cdcwire.formats.open_protocol.wire import decompressed
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 
 _KEY_CLAUSES = {
@@ -64,35 +63,22 @@ _EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
 _GROUP_NAMES: dict[str, str] = {"u": "new columns", "p": "columns before", "d": "deleted columns"}
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value.
-
-    On broken bytes: the spans up to the place of the error, and the error.
-    """
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value."""
     if isinstance(message, StoredFile):
-        return explained_file(message, _KEY_CLAUSES["ccl"])
-    settings = read_settings(context)
-    error: DecodeError | None = None
-    try:
-        found = read_message(message.key, message.value, compression=settings.compression)
-        events_of(found, settings, context.blobs)
-    except DecodeError as caught:
-        error = caught
-    return Explanation(partial(_spans, message, settings, error), error)
-
-
-def _spans(message: KafkaMessage, settings: Settings, error: DecodeError | None) -> Iterator[Span]:
-    broken = None if error is None else error.path[0]
+        yield from file_spans(message, _KEY_CLAUSES["ccl"])
+        return
     key, value = _Part(message.key, "key"), _Part(message.value, "value")
     event_types: list[int] = []
-    yield from key.each(_key_spans(key, event_types), error if broken == "key" else None)
-    if broken != "key":
-        walk = _value_spans(value, event_types, settings)
-        yield from value.each(walk, error if broken == "value" else None)
+    yield from key.each(_key_spans(key, event_types))
+    if key.is_read:
+        yield from value.each(_value_spans(value, event_types, read_settings(context)))
 
 
 class _Part(Spans):
     """The spans of a key or a value."""
+
+    is_read = False  # whether it has the items that decoding reads
 
     def __init__(self, data: bytes | None, part: str) -> None:
         super().__init__(data or b"", part, (part,))
@@ -134,6 +120,7 @@ def _key_spans(part: _Part, event_types: list[int]) -> Iterator[None]:
         found = part.json(place, (index,), KEY_RULES, "key")
         event_types.append(0)
         if found is None:
+            read_key(part.data, *place)
             continue
         for member in found.members:
             text, note = "", ""
@@ -150,7 +137,9 @@ def _key_spans(part: _Part, event_types: list[int]) -> Iterator[None]:
                 subject = _key_subject(member.name, index, event_types[-1])
             part.member(member, (index,), clause, text, note, subject)
         part.close(place[1], (index,), "open-protocol: json text")
+        read_key(part.data, *place)
         yield
+    part.is_read = True
 
 
 def _key_subject(name: str, index: int, event_type: int) -> Subject | None:

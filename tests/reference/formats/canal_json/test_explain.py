@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.format import Compression, Context, Explanation
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.canal_json import explain
 from cdcwire.model.events import Column, Table

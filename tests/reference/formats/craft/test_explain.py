@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from cdcwire.core.errors import path_text
-from cdcwire.core.format import NO_CONTEXT, Explanation
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.craft.format import FORMAT
 from cdcwire.formats.craft.spans import SHIPPED_FLOAT_FAULT

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import cdcwire.formats.datahub_blob
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Explanation, Selection
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
 from cdcwire.formats.datahub_blob import FORMAT, OPTIONS, explain, read_settings

@@ -15,7 +15,8 @@ import pytest
 
 import cdcwire.formats.datahub_tuple
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Explanation, Selection
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.body import BodySettings, write_body

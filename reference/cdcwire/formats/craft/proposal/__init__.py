@@ -5,7 +5,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
-    from cdcwire.formats.craft.proposal.format import FORMAT, from_events, to_events
+    from cdcwire.formats.craft.proposal.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.craft.proposal.message import (
         ColumnGroup,
         DDLEvent,
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
         UnknownGroup,
         warnings_of,
     )
-    from cdcwire.formats.craft.proposal.spans import explain
     from cdcwire.formats.craft.proposal.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
-        __name__, ".message", "cdcwire.formats.craft.message", ".wire", ".spans", ".format"
+        __name__, ".message", "cdcwire.formats.craft.message", ".wire", ".format"
     )
 
 __all__ = [

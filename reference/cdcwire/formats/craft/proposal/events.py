@@ -61,7 +61,7 @@ _DIGITS = re.compile(r"-?[1-9][0-9]{0,18}")
 
 def events_of(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
     """Return the neutral events of a message, in its order, without what is not known."""
-    found = (_event(event, settings) for event in message.events)
+    found = (event_of(event, settings) for event in message.events)
     return [event for event in found if event is not None]
 
 
@@ -103,7 +103,8 @@ def event_writer(
     return wire_event
 
 
-def _event(event: WireEvent, settings: Settings) -> Event | None:
+def event_of(event: WireEvent, settings: Settings) -> Event | None:
+    """Return the neutral event of an event of the wire; None for one that is not known."""
     if isinstance(event, UnknownEvent):
         return None
     position = Position(commit_ts=event.commit_ts, partition=event.partition)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.format import CHOICES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
-from cdcwire.formats.craft.proposal.events import events_of, messages_of
+from cdcwire.formats.craft.profile import PROPOSAL, present
+from cdcwire.formats.craft.proposal.events import event_of, messages_of
 from cdcwire.formats.craft.proposal.fast_encoder import RowEncoder
 from cdcwire.formats.craft.proposal.identify import identify
-from cdcwire.formats.craft.proposal.message import warnings_of
-from cdcwire.formats.craft.proposal.spans import explain
-from cdcwire.formats.craft.proposal.wire import decode, encode
+from cdcwire.formats.craft.proposal.message import warnings_of_parts
+from cdcwire.formats.craft.proposal.spans import spans
+from cdcwire.formats.craft.proposal.wire import encode, read_head, read_values
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.model.events import Event
 
@@ -31,8 +33,12 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
-    decoded = decode(message.value, context=context)
-    yield from events_of(decoded, read_settings(context))
+    settings = read_settings(context)
+    head = read_head(Reader(present(message.value, PROPOSAL)))
+    for found in read_values(head.values, head, context.selection):
+        event = event_of(found, settings)
+        if event is not None:
+            yield event
 
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
@@ -42,7 +48,9 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 
 def _warnings(message: Message, context: Context) -> tuple[str, ...]:
-    return warnings_of(decode(message.value))
+    head = read_head(Reader(present(message.value, PROPOSAL)))
+    events = read_values(head.values, head, EVERYTHING)
+    return warnings_of_parts(head.keys_surplus, events, head.tables.surplus)
 
 
 FORMAT = Format(
@@ -51,7 +59,8 @@ FORMAT = Format(
     page="docs/formats/craft-proposal.md",
     to_events=to_events,
     from_events=from_events,
-    explain=explain,
+    spans=spans,
+    cuts_spans=lambda error: False,
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
@@ -60,3 +69,4 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     warnings=_warnings,
 )
+explain = FORMAT.explain

@@ -9,7 +9,7 @@ types, and bytes after the known ones. All of it is kept here (``UnknownEvent``,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -121,13 +121,23 @@ class Message:
 
 def warnings_of(message: Message) -> tuple[str, ...]:
     """Return a line for everything in a message that a reader of this version ignores."""
-    return tuple(f"{path_text(path)}: {what}" for path, what in _passed_over(message))
+    return warnings_of_parts(message.keys_surplus, message.events, message.tables_surplus)
 
 
-def _passed_over(message: Message) -> Iterator[tuple[Path, str]]:
-    if message.keys_surplus:
-        yield ("keys",), _surplus(message.keys_surplus)
-    for index, event in enumerate(message.events):
+def warnings_of_parts(
+    keys_surplus: bytes, events: Iterable[Event], tables_surplus: bytes
+) -> tuple[str, ...]:
+    """Return the warnings of a message that is given by its parts."""
+    found = _passed_over(keys_surplus, events, tables_surplus)
+    return tuple(f"{path_text(path)}: {what}" for path, what in found)
+
+
+def _passed_over(
+    keys_surplus: bytes, events: Iterable[Event], tables_surplus: bytes
+) -> Iterator[tuple[Path, str]]:
+    if keys_surplus:
+        yield ("keys",), _surplus(keys_surplus)
+    for index, event in enumerate(events):
         path: Path = ("events", index)
         if isinstance(event, UnknownEvent):
             yield path, f"event type {event.type} is not known, {len(event.value)} bytes skipped"
@@ -136,8 +146,8 @@ def _passed_over(message: Message) -> Iterator[tuple[Path, str]]:
             yield from _passed_over_groups(event, path)
         if event.surplus:
             yield path, _surplus(event.surplus)
-    if message.tables_surplus:
-        yield ("size_tables",), _surplus(message.tables_surplus)
+    if tables_surplus:
+        yield ("size_tables",), _surplus(tables_surplus)
 
 
 def _passed_over_groups(event: RowEvent, path: Path) -> Iterator[tuple[Path, str]]:

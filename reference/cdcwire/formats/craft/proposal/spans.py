@@ -1,26 +1,25 @@
-"""Bytes of the Craft proposal explained, with warnings for what a reader ignores."""
+"""Bytes of the Craft proposal explained."""
 
 from __future__ import annotations
 
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
+from collections.abc import Iterator
+from functools import partial
+
+from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.message import Message
-from cdcwire.core.reader import Reader
+from cdcwire.core.reader import Reader, Span
 from cdcwire.formats.craft.profile import PROPOSAL
-from cdcwire.formats.craft.proposal.message import GROUP_DELETE, warnings_of
-from cdcwire.formats.craft.proposal.wire import read_message
-from cdcwire.formats.craft.spans import explain_with
+from cdcwire.formats.craft.proposal.message import GROUP_DELETE
+from cdcwire.formats.craft.proposal.wire import read_head, read_values
+from cdcwire.formats.craft.spans import Opened, spans_of
 
 
-def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of a message, in the order of the bytes.
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a message."""
+    yield from spans_of(message, _opened, PROPOSAL, {GROUP_DELETE: "delete"})
 
-    On broken bytes: the spans of the bytes read so far, and the error.
-    """
-    warnings: tuple[str, ...] = ()
 
-    def read(reader: Reader) -> None:
-        nonlocal warnings
-        warnings = warnings_of(read_message(reader, EVERYTHING))
-
-    spans, error = explain_with(message, read, PROPOSAL, {GROUP_DELETE: "delete"})
-    return Explanation(spans, error, warnings)
+def _opened(reader: Reader) -> Opened:
+    head = read_head(reader)
+    read = partial(read_values, head=head, selection=EVERYTHING)
+    return Opened(head.values, read, [key.type for key in head.keys])

@@ -8,6 +8,7 @@ promises to old readers. The sizes themselves must add up exactly.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
@@ -77,6 +78,16 @@ class SizeTables:
     surplus: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """All of a message except the values, which are read with it. ``values``: their bytes."""
+
+    tables: SizeTables
+    keys: list[Key]
+    keys_surplus: bytes
+    values: Reader
+
+
 def decode(
     value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
 ) -> Message:
@@ -120,6 +131,13 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> bytes:
 
 def read_message(reader: Reader, selection: Selection) -> Message:
     """Read the message that fills ``reader``."""
+    head = read_head(reader)
+    events = tuple(read_values(head.values, head, selection))
+    return Message(events, head.keys_surplus, head.tables.surplus)
+
+
+def read_head(reader: Reader) -> Head:
+    """Read the message that fills ``reader``, except the values."""
     count = _read_start(reader)
     body, table_reader = split_at_tables(reader, PROPOSAL)
     tables = _read_size_tables(table_reader, count)
@@ -132,12 +150,15 @@ def read_message(reader: Reader, selection: Selection) -> Message:
             ("size_tables",),
         )
     keys, keys_surplus = read_keys(body.region(tables.keys, _SIZE_TABLES), count)
-    events: list[Event] = []
-    for index, key in enumerate(keys):
-        value = body.region(tables.values[index], _SIZE_TABLES)
+    return Head(tables, keys, keys_surplus, body)
+
+
+def read_values(values: Reader, head: Head, selection: Selection) -> Iterator[Event]:
+    """Yield the events of a message, each once its value is read."""
+    for index, key in enumerate(head.keys):
+        value = values.region(head.tables.values[index], _SIZE_TABLES)
         if _is_wanted(key, selection):
-            events.append(_read_event(value, key, tables.groups[index], index, selection))
-    return Message(tuple(events), keys_surplus, tables.surplus)
+            yield _read_event(value, key, head.tables.groups[index], index, selection)
 
 
 def _read_start(reader: Reader) -> int:
