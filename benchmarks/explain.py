@@ -8,7 +8,6 @@ rows repeat some rows; messages of one row have a long text.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -63,8 +62,8 @@ KINDS = (
     Kind("datahub-tuple", {"encoding": "protobuf", **_BODY}),
     Kind("datahub-tuple", {"encoding": "json", **_BODY}),
     Kind("datahub-blob", {"encoding": "record"}, False),
-    Kind("canal-json", {}, False),
-    Kind("avro", {}, False),
+    Kind("canal-json", {"max-message-bytes": 1 << 30}, False),
+    Kind("avro", {"max-message-bytes": 1 << 30}, False),
     Kind("cdl-json", {}, False),
     Kind("debezium-json", {}, False),
     Kind("maxwell-json", {}, False),
@@ -132,7 +131,8 @@ def encoded(kind: Kind, rows: int, text_size: int) -> tuple[list[Message], Messa
     if kind.format == "craft-proposal":
         rows = min(rows, 0xFFFF)  # the number of rows has two bytes
     made = workload(WORKLOAD, min(rows, ROWS), 1, inserts_only=True)
-    different = [with_long_text(replace(each, position=POSITION), text_size) for each in made]
+    rows_made = [event for event in made if isinstance(event, RowChange)]
+    different = [with_long_text(replace(row, position=POSITION), text_size) for row in rows_made]
     events = different * (rows // len(different))
     context = Context(kind.options, workload_tables(WORKLOAD))
     messages = list(get_format(kind.format).from_events(events, context=context))
@@ -144,9 +144,12 @@ def encoded(kind: Kind, rows: int, text_size: int) -> tuple[list[Message], Messa
 def explained(kind: Kind, folder: Path, rows: int, text_size: int) -> tuple[Run, int]:
     """Explain one message of some rows. Returns: the run, and the size of the message."""
     messages, message = encoded(kind, rows, text_size)
-    value = folder / "message.bin"
+    stored = isinstance(message, StoredFile)
+    value = folder / (message.path if isinstance(message, StoredFile) else "message.bin")
+    value.parent.mkdir(parents=True, exist_ok=True)
     value.write_bytes(message.value or b"")
-    words = [sys.executable, "-m", "cdcwire_conformance", "explain", kind.format, str(value)]
+    words = ["explain", kind.format, str(value)]
+    words += ["--prefix", str(folder)] if stored else []
     if isinstance(message, KafkaMessage) and message.key is not None:
         key = folder / "key.bin"
         key.write_bytes(message.key)
@@ -162,7 +165,7 @@ def explained(kind: Kind, folder: Path, rows: int, text_size: int) -> tuple[Run,
         table = table_to_json(workload_tables(WORKLOAD)[0])
         definitions.write_text(json.dumps(table), "utf-8")
         words += ["--tables", str(definitions)]
-    return measured(words), value.stat().st_size
+    return measured(words, folder / "peak"), value.stat().st_size
 
 
 def with_long_text(event: RowChange, size: int) -> RowChange:
@@ -176,20 +179,30 @@ def with_long_text(event: RowChange, size: int) -> RowChange:
     return replace(event, after=Image(image.columns, tuple(changed)))
 
 
-def measured(words: Sequence[str]) -> Run:
+# The peak of the memory map itself: that of the usage includes the process that started it.
+_COMMAND = """
+import sys
+from cdcwire_conformance.cli import main
+code = main(sys.argv[2:])
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+open(sys.argv[1], "w").write(peak.split()[1])
+sys.exit(code)
+"""
+
+
+def measured(words: Sequence[str], peak: Path) -> Run:
+    """Run the command. ``peak``: the file that gets its peak memory, in KiB."""
     began = time.monotonic()
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", _COMMAND, str(peak), *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         first = time.monotonic() - began
         while process.stdout.read(MIB):
             pass
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"explain ended with {process.returncode}")
-    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1 << 10)
-    return Run(first, time.monotonic() - began, peak)
+    return Run(first, time.monotonic() - began, int(peak.read_text("utf-8")) << 10)
 
 
 if __name__ == "__main__":

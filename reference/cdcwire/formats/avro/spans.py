@@ -12,7 +12,7 @@ from dataclasses import replace
 from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message as AnyMessage
-from cdcwire.core.message import expect_kafka
+from cdcwire.core.message import StoredFile, expect_kafka
 from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
 from cdcwire.formats.avro.binary import LENGTHS, UNION
 from cdcwire.formats.avro.checksum import verify_checksum
@@ -90,9 +90,10 @@ def spans(message: AnyMessage, context: Context) -> Iterator[Span]:
 
 def warnings(message: AnyMessage, context: Context) -> tuple[str, ...]:
     """Return what decoding a message ignores. Raises: DecodeError."""
+    if isinstance(message, StoredFile):
+        return ()
     settings = read_settings(context)
-    kafka = expect_kafka(message, "avro: messages")
-    found = read_bytes(kafka.key, kafka.value, KnownSchemas(context.schemas), settings)
+    found = read_bytes(message.key, message.value, KnownSchemas(context.schemas), settings)
     return _warnings(dict(_plans(found)), found.value, settings)
 
 

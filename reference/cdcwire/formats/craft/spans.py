@@ -7,6 +7,7 @@ shipped encoder (see the page of the format), that is reported too.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -96,10 +97,12 @@ def spans_of(
         opened = Opened(Reader(data, len(data)), lambda reader: iter(()), terms=terms)
     names = _Names(opened, {**_GROUP_NAMES, **(more_groups or {})})
     at, end = opened.bodies.offset, opened.bodies.end
+    del opened  # a message of many rows has a large head
     for found in _windows(data, range(at), open_message):
         yield from names.shown(found)
-    bodies = _bodies(RecordingReader(data, at, end), opened.read)
-    yield from _with_faults(chain.from_iterable(map(names.shown, bodies)), data)
+    if at < end:
+        bodies = _bodies(RecordingReader(data, at, end), open_message(Reader(data)).read)
+        yield from _with_faults(chain.from_iterable(map(names.shown, bodies)), data)
     for found in _windows(data, range(end, len(data)), open_message):
         yield from names.shown(found)
 
@@ -141,8 +144,8 @@ class _Names:
         self.terms = opened.terms
         self.group_names = group_names
         # Events of types that are not known are in the bytes only.
-        known = (place for place, kind in enumerate(opened.kinds) if kind in _EVENT_NAMES)
-        self.numbers: dict[Step, int] = {place: number for number, place in enumerate(known)}
+        self.unknown = [at for at, kind in enumerate(opened.kinds) if kind not in _EVENT_NAMES]
+        self.count = len(opened.kinds)
 
     def shown(self, spans: list[Span]) -> Iterator[Span]:
         """Yield the spans of a head's window or of an event's body, named and in order."""
@@ -159,9 +162,9 @@ class _Names:
         return str(self.terms[name] if isinstance(name, int) else name)
 
     def _subject(self, span: Span, values: Mapping[Path, object]) -> Subject | None:
-        if span.path[0] != "events" or span.path[1] not in self.numbers:
+        event = self._number(span.path[1]) if span.path[0] == "events" else None
+        if event is None:
             return None
-        event = self.numbers[span.path[1]]
         match span.path[2:]:
             case ("type",) if span.clause.endswith(": event types"):
                 return Subject(event, _TYPE_PARTS.get(span.value, ("kind",)))
@@ -184,6 +187,13 @@ class _Names:
                 return Subject(event, (side,), self._column_name(span.path[:-1], values))
             case _:
                 return None
+
+    def _number(self, place: Step) -> int | None:
+        """Return the number of an event among those that are known."""
+        if not isinstance(place, int) or place >= self.count:
+            return None
+        before = bisect_left(self.unknown, place)
+        return None if place in self.unknown[before : before + 1] else place - before
 
     def _text(self, span: Span) -> str:
         """Return the text of a span; that of a code with its meaning."""
