@@ -62,7 +62,7 @@ class Explanation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What decoding the message ignores."""
+        """The parts of the message that decoding ignores, a line each."""
         return self._warnings or ()
 
 
@@ -121,7 +121,7 @@ class DecodedExplanation(Explanation):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What decoding the message ignores."""
+        """The parts of the message that decoding ignores, a line each."""
         if self._warnings is None:
             self._warnings = ()
             with suppress(DecodeError):

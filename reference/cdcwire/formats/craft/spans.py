@@ -20,7 +20,7 @@ from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
 from cdcwire.core.spans import MAX_TEXT
-from cdcwire.formats.craft.columns import INEXACT_FLOAT
+from cdcwire.formats.craft.columns import INEXACT_FLOAT, is_inexact
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -84,7 +84,7 @@ def spans_of(
 ) -> Iterator[Span]:
     """Yield the spans of key and value: those of the head, of the bodies, and of the tables.
 
-    The head has parts before and after the bodies, and is read in an order of its own. So it is
+    The head has parts before and after the bodies, and is not read in the order of its bytes. It is
     read again for each window of bytes, and only the notes of that window are kept.
     """
     yield from _key_spans(message, profile)
@@ -152,10 +152,11 @@ class _Names:
         values = {span.path: span.value for span in spans}
         for span in sorted(spans, key=attrgetter("start")):
             text, subject = self._text(span), self._subject(span, values)
-            if subject is None and text is span.text:
-                yield span
-            else:
-                yield replace(span, text=text, subject=subject)
+            yield (
+                span
+                if text is subject is None
+                else replace(span, text=text or span.text, subject=subject)
+            )
 
     def _column_name(self, column: Path, values: Mapping[Path, object]) -> str:
         name = values.get((*column, "name"), "")
@@ -195,11 +196,11 @@ class _Names:
         before = bisect_left(self.unknown, place)
         return None if place in self.unknown[before : before + 1] else place - before
 
-    def _text(self, span: Span) -> str:
-        """Return the text of a span; that of a code with its meaning."""
+    def _text(self, span: Span) -> str | None:
+        """Return the text of a code with its meaning; None for other spans."""
         code = span.value
         if not isinstance(code, int):
-            return span.text
+            return None
         match span.path:
             case (*_, "schema" | "table" | "name") if self.terms and code != -1:
                 name = repr(self.terms[code]) if 0 <= code < len(self.terms) else ""
@@ -216,8 +217,8 @@ class _Names:
             case (*_, "partition" | "schema" | "table") if code == -1:
                 name = "none"
             case _:
-                return span.text
-        return f"{span.text} ({name})" if name else span.text
+                return None
+        return f"{span.text} ({name})" if name else None
 
 
 def _side_of(group_type: object) -> EventPart:
@@ -235,13 +236,14 @@ def _with_faults(spans: Iterable[Span], data: bytes) -> Iterator[Span]:
             types[span.path[:-1]] = span.value
         code = types.get(span.path[:-1]) if span.path[-1] == "value" else None
         is_number = isinstance(code, int) and is_number_type(code)
+        is_odd = isinstance(code, int) and is_inexact(code, span.value)
         if is_number and waiting:
             upper_half = data[waiting[0].end - _FAULT_BYTES : waiting[0].end]
             if data.startswith(upper_half, span.start, span.end):
                 waiting[0] = replace(waiting[0], note=SHIPPED_FLOAT_FAULT)
             yield from waiting
             waiting.clear()
-        if waiting or (is_number and span.note == INEXACT_FLOAT):
+        if waiting or (is_number and is_odd):
             waiting.append(span)
         else:
             yield span
