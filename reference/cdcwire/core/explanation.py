@@ -1,7 +1,7 @@
 """The explanation of a message: its spans in the order of the bytes, and the error that ends them.
 
 A format gives the spans while it reads the message. Decoding runs ahead of them, event by event, so
-an error is known before the spans behind its byte are given.
+an error is known before the spans after its byte are given.
 """
 
 from __future__ import annotations
