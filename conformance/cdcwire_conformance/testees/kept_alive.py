@@ -3,9 +3,9 @@
 Anything other than an answer of the protocol is a crash of the case that was asked. The process is
 killed, and a new one is started for the next case.
 
-A testee that says ``ahead`` gets the announced requests in groups that fit into its pipe. So neither
-side waits for the other once per case. If it ends, the requests of the group that it has not
-answered are sent again to the new process when they are asked.
+A testee that says ``ahead`` gets the announced requests in groups that fit into its pipe. So
+neither side waits for the other once per case. If it ends, the requests of the group that it has
+not answered are sent again to the new process when they are asked.
 """
 
 from __future__ import annotations

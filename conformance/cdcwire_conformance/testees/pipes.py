@@ -161,6 +161,7 @@ class LineProcess:
         writer.start()
         writer.join(max(0.0, deadline - time.monotonic()))
         if writer.is_alive():
+            self._threads.append(writer)  # it ends with the process
             raise TimeoutError
         if errors:
             raise BrokenPipeError from errors[0]

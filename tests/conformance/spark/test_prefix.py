@@ -86,9 +86,11 @@ def test_prefix_is_refused_for_other_formats(prefix: Path) -> None:
         parse_source(f"craft:file:{prefix}")
 
 
-def test_folder_of_messages_stays_one(prefix: Path) -> None:
+@pytest.mark.parametrize("format_name", ["canal-json", "craft"])
+def test_prefix_with_lines_is_refused(prefix: Path, format_name: str) -> None:
     (prefix / "messages.jsonl").write_text("")
-    assert parse_source(f"canal-json:file:{prefix}").kind == "jsonl"
+    with pytest.raises(SourceError, match="is mixed"):
+        parse_source(f"{format_name}:file:{prefix}")
 
 
 # What is read

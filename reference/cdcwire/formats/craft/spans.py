@@ -154,7 +154,7 @@ class _Names:
             text, subject = self._text(span), self._subject(span, values)
             yield (
                 span
-                if text is subject is None
+                if text is None and subject is None
                 else replace(span, text=text or span.text, subject=subject)
             )
 
