@@ -161,7 +161,7 @@ def test_event_without_text_form_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         return found
 
     monkeypatch.setattr(round_trip, "event_from_json", read)
-    assert found_in(RIGHT, 200) == {"text"}
+    assert found_in(RIGHT, 1000) == {"text"}
 
 
 def test_missing_bound_is_found() -> None:
@@ -239,6 +239,15 @@ def test_column_that_the_definition_lacks_keeps_its_type() -> None:
     assert count == 1
     given = replace(given, messages=(KafkaMessage(None, value),), index=0)
     assert Laws(get_format("cdl-json")).check(given).broken == []
+
+
+def test_begin_and_end_that_an_option_adds_are_no_difference() -> None:
+    """A logical message is a marker too; it comes back among those of its transaction."""
+    options = {"schemas-enable": "false", "provide-transaction-metadata": True}
+    cases = first_inputs("debezium-json")
+    (given,) = (each for each in cases if each.case == "debezium-json/messages/logical-schemas-off")
+    given = replace(given, options=options)
+    assert Laws(get_format("debezium-json")).check(given).broken == []
 
 
 def test_run_goes_on_where_it_ended(tmp_path: Path) -> None:

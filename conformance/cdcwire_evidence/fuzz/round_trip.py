@@ -89,8 +89,10 @@ def _round_trip(
     except (DecodeError, OptionError) as error:
         text = f"encoded, and then not decoded: {error}; {messages!r:.400}"
         return [(text, f"encode {getattr(error, 'clause', '')} {error!s:.20}")], True
-    if not any(isinstance(event, Marker) for event in events):  # an option may add them
-        found = [event for event in found if not isinstance(event, Marker)]
+    markers = {event.what for event in events if isinstance(event, Marker)}
+    found = [  # an option may add begin and end of transactions
+        event for event in found if not isinstance(event, Marker) or event.what in markers
+    ]
     before, after = (_carried(each, format_, given) for each in (events, found))
     if before == after or _is_expected(events, found, format_, context):
         return [], True
