@@ -18,8 +18,9 @@ FREE_SCALE = 64
 MAX_FAST_JSON_BYTES = 2 * MAX_JSON_VALUES - 2
 """A text of more bytes may have too many values, so fast decoders give it to the plain one."""
 
-# A string, or what separates and opens values.
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{\]}]', re.DOTALL)
+# A string, or what separates and opens values. A string without an end is a token too: otherwise
+# each escaped quote in it would begin another search up to the end of the text.
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[,\[{\]}]', re.DOTALL)
 _OPENING, _CLOSING = b"[{", b"]}"
 
 

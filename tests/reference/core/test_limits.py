@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from functools import partial
 
@@ -57,6 +58,16 @@ def test_json_with_too_many_values_is_rejected_where_the_first_is_too_many(read:
 def test_separators_inside_strings_are_not_counted() -> None:
     text = b'["' + b',[\\"' * SMALL + b'"]'
     assert read_json(text, RULES).end == len(text)
+
+
+@pytest.mark.usefixtures("_small_limit")
+@pytest.mark.parametrize("end", [b"", b"\\"])
+def test_string_without_an_end_is_read_once(end: bytes) -> None:
+    """Each escaped quote would begin a string that is looked for up to the end of the text."""
+    text = b'["' + b'\\"' * 20_000 + end
+    began = time.process_time()
+    check_json_values(text, 0, len(text), "limits")
+    assert time.process_time() - began < 1  # 0.01 s; with a search from each quote minutes
 
 
 @pytest.mark.usefixtures("_small_limit")
