@@ -18,9 +18,10 @@ FREE_SCALE = 64
 MAX_FAST_JSON_BYTES = 2 * MAX_JSON_VALUES - 2
 """A text of more bytes may have too many values, so fast decoders give it to the plain one."""
 
-# A string, or what separates and opens values. A string without an end is a token too: otherwise
-# each escaped quote in it would begin another search up to the end of the text.
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[,\[{\]}]', re.DOTALL)
+# What separates and opens values, or the beginning of a string, up to its end or its first escape.
+_TOKEN = re.compile(rb'[,\[{\]}]|"[^"\\]*"?')
+# The regular expression keeps 100 bytes for each repetition of a group, so these are limited.
+_ESCAPED = re.compile(rb'(?:\\.[^"\\]*){1,1000}', re.DOTALL)
 _OPENING, _CLOSING = b"[{", b"]}"
 
 
@@ -86,9 +87,9 @@ def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:
     """
     if end - start <= MAX_FAST_JSON_BYTES:
         return
-    depth, count = 0, 1
-    for found in _TOKEN.finditer(data, start, end):
-        token = found.group()
+    depth, count, position = 0, 1, start
+    while found := _TOKEN.search(data, position, end):
+        token, position = found.group(), found.end()
         if token in _CLOSING:
             depth -= 1
             if not depth:
@@ -97,6 +98,11 @@ def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:
         if token in _OPENING:
             depth += 1
         elif token != b",":
+            if len(token) > 1 and token[-1:] == b'"':
+                continue
+            while escaped := _ESCAPED.match(data, position, end):
+                position = escaped.end()
+            position += data.startswith(b'"', position)
             continue
         count += 1
         if count > MAX_JSON_VALUES:

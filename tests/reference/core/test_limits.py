@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 import zlib
 from functools import partial
 
@@ -70,6 +71,17 @@ def test_string_without_an_end_is_read_once(end: bytes) -> None:
     assert time.process_time() - began < 1  # 0.01 s; with a search from each quote minutes
 
 
+@pytest.mark.parametrize("end", [b'"]', b""])
+def test_escapes_take_no_memory_in_the_count(end: bytes) -> None:
+    text = b'["' + b'\\"' * MAX_JSON_VALUES + end
+    tracemalloc.start()
+    try:
+        check_json_values(text, 0, len(text), "limits")
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000  # 120 MB with a place for each escape
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.usefixtures("_small_limit")
 def test_values_after_the_first_are_not_counted() -> None:
     text = b"[0]" * SMALL
@@ -122,3 +134,33 @@ def test_installed_compressions_stop_at_the_limit(name: str) -> None:
         found.decompress_within(packed, 4_999_999)
     with pytest.raises(ValueError, match=r"."):
         found.decompress_within(packed[:10], 5_000_000)
+
+
+@pytest.mark.parametrize("kind", ["growing", "unbounded"])
+def test_decompressed_items_of_one_message_share_the_limit(kind: str) -> None:
+    """The limit is one of a message: otherwise each of its items may have as many bytes."""
+    row = b'{"u":{"id":{"t":8,"h":true,"f":11,"v":1}}' + b" " * (SMALL // 2) + b"}"
+    functions = Compression(zlib.compress, zlib.decompress)
+    if kind == "growing":
+        functions = known_compressions().get("lz4") or pytest.skip("needs cramjam")
+    key, value = b'{"ts":1,"scm":"s","tbl":"t","t":1}', functions.compress(row)
+    codec = get_format("open-protocol")
+
+    def context(limit: int) -> Context:
+        options: dict[str, str | int | bool] = {
+            "large-message-handle-compression": "lz4",
+            "max-decompressed-bytes": limit,
+        }
+        return Context(options, compressions={"lz4": functions})
+
+    message = KafkaMessage(
+        (1).to_bytes(8, "big") + 2 * (len(key).to_bytes(8, "big") + key),
+        2 * (len(value).to_bytes(8, "big") + value),
+    )
+    assert len(list(codec.to_events(message, context=context(2 * len(row))))) == 2
+    too_small = context(2 * len(row) - 1)
+    with pytest.raises(DecodeError, match=f"more than {2 * len(row) - 1} bytes") as decoded:
+        list(codec.to_events(message, context=too_small))
+    explained = codec.explain(message, context=too_small).error
+    assert explained is not None
+    assert (explained.offset, explained.problem) == (decoded.value.offset, decoded.value.problem)

@@ -14,7 +14,7 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import Spans, json_text
+from cdcwire.core.spans import MAX_TEXT, Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
 from cdcwire.formats.open_protocol.framing import (
     NUMBER_BYTES,
@@ -27,7 +27,7 @@ from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
-from cdcwire.formats.open_protocol.wire import decompressed
+from cdcwire.formats.open_protocol.wire import DecompressedItems
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 
 _KEY_CLAUSES = {
@@ -151,13 +151,15 @@ def _key_subject(name: str, index: int, event_type: int) -> Subject | None:
 
 
 def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Iterator[None]:
+    compression = settings.compression
+    opened = None if compression is None else DecompressedItems(part.data, compression)
     for index, place in enumerate(read_value_frame(part.data)):
         _length_span(part, place, index)
         event_type = event_types[index] if index < len(event_types) else 0
         if place[0] == place[1]:
             continue
-        if settings.compression is not None:
-            text = f"compressed: {decompressed(part.data, place, settings.compression)!r}"
+        if opened is not None:
+            text = f"compressed: {opened.read(place)!r:.{MAX_TEXT}}"
             clause = "open-protocol: compression"
             part.add(place[1], (index,), text, clause, subject=Subject(index))
             continue

@@ -6,6 +6,8 @@ that side. Where value items are compressed, the offset is that of the compresse
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.core.limits import SizeLimitError
@@ -62,13 +64,14 @@ def read_message(
     value_places = read_value_frame(value)
     check_item_counts(places, value_places, len(value))
     items = []
+    opened = None if compression is None else DecompressedItems(value, compression)
     for index, (item_key, place) in enumerate(zip(keys, value_places, strict=True)):
         # A DDL is a matter of its table too, as far as it names one.
         names_table = item_key.t != EVENT_RESOLVED and bool(item_key.tbl)
         if names_table and not selection.wants(item_key.scm or None, item_key.tbl):
             continue
         with step("value", index):
-            items.append(Item(item_key, _read_value_item(item_key, value, place, compression)))
+            items.append(Item(item_key, _read_value_item(item_key, value, place, opened)))
     return Message(tuple(items))
 
 
@@ -78,7 +81,7 @@ def _read_key_item(key: bytes, place: ItemBounds, index: int) -> Key:
 
 
 def _read_value_item(
-    key: Key, value: bytes, place: ItemBounds, compression: Compression | None
+    key: Key, value: bytes, place: ItemBounds, opened: DecompressedItems | None
 ) -> Row | Ddl | None:
     start, end = place
     if key.t == EVENT_RESOLVED:
@@ -87,24 +90,37 @@ def _read_value_item(
             raise DecodeError(problem, start, "open-protocol: resolved value")
         return None
     read = read_row if key.t == EVENT_ROW else read_ddl
-    if compression is None:
+    if opened is None:
         return read(value, start, end)
-    item = decompressed(value, place, compression)
+    item = opened.read(place)
     try:
         return read(item, 0, len(item))
     except DecodeError as error:
         raise error.outside(start, "decompressed item") from error
 
 
-def decompressed(value: bytes, place: ItemBounds, compression: Compression) -> bytes:
-    """Return a value item without its compression. Raises: DecodeError."""
-    try:
-        return compression.open(value[place[0] : place[1]])
-    except SizeLimitError as error:
-        raise DecodeError(str(error), place[0], VALUE_RULES.limits_clause) from error
-    except ValueError as error:
-        problem = f"the item can't be decompressed: {error}"
-        raise DecodeError(problem, place[0], "open-protocol: compression") from error
+class DecompressedItems:
+    """The value items of one message without their compression. They share its limit."""
+
+    def __init__(self, value: bytes, compression: Compression) -> None:
+        self._value = value
+        self._compression = compression
+        self._limit = compression.limit
+
+    def read(self, place: ItemBounds) -> bytes:
+        """Return the item at a place. Raises: DecodeError."""
+        start, end = place
+        try:
+            item = self._compression.open(self._value[start:end])
+        except SizeLimitError as error:
+            problem = str(SizeLimitError(self._limit))
+            raise DecodeError(problem, start, VALUE_RULES.limits_clause) from error
+        except ValueError as error:
+            problem = f"the item can't be decompressed: {error}"
+            raise DecodeError(problem, start, "open-protocol: compression") from error
+        left = self._compression.limit - len(item)
+        self._compression = replace(self._compression, limit=left)
+        return item
 
 
 def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes, bytes]:
