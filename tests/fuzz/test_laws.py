@@ -243,7 +243,10 @@ def test_column_that_the_definition_lacks_keeps_its_type() -> None:
 
 def test_begin_and_end_that_an_option_adds_are_no_difference() -> None:
     """A logical message is a marker too; it comes back among those of its transaction."""
-    options = {"schemas-enable": "false", "provide-transaction-metadata": True}
+    options: dict[str, str | int | bool] = {
+        "schemas-enable": "false",
+        "provide-transaction-metadata": True,
+    }
     cases = first_inputs("debezium-json")
     (given,) = (each for each in cases if each.case == "debezium-json/messages/logical-schemas-off")
     given = replace(given, options=options)

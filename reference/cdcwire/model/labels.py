@@ -32,9 +32,9 @@ def mask_of_labels(kind: SetType, value: Value) -> int | None:
         return 0
     labels = _labels(kind)
     chosen = value.split(",")
-    if not all(label in labels for label in chosen):
+    if not all(label in labels for label in chosen) or len(set(chosen)) < len(chosen):
         return None
-    return sum(1 << labels.index(label) for label in dict.fromkeys(chosen))
+    return sum(1 << labels.index(label) for label in chosen)
 
 
 def _labels(kind: EnumType | SetType) -> tuple[str, ...]:
