@@ -241,6 +241,18 @@ def test_column_that_the_definition_lacks_keeps_its_type() -> None:
     assert Laws(get_format("cdl-json")).check(given).broken == []
 
 
+def test_update_without_its_first_record_is_no_exception() -> None:
+    """Both decoders read the rows of the file, and joining them fails at the same record."""
+    cases = first_inputs("csv")
+    (given,) = (each for each in cases if each.case == "csv/settings/old-value-without-commit-ts")
+    lines = (given.message.value or b"").splitlines(keepends=True)
+    after = lines[1:2]
+    assert after[0].startswith(b'"I","t","test",true')
+    message = replace(given.message, value=b"".join([*lines, *after, *after]))
+    given = replace(given, messages=(message,), index=0)
+    assert Laws(get_format("csv")).check(given).broken == []
+
+
 def test_begin_and_end_that_an_option_adds_are_no_difference() -> None:
     """A logical message is a marker too; it comes back among those of its transaction."""
     options: dict[str, str | int | bool] = {

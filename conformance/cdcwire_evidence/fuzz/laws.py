@@ -32,7 +32,7 @@ from cdcwire.core.options import OptionError
 from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event
-from cdcwire.model.steps import join_halves
+from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs, size_of
 from cdcwire_evidence.fuzz.round_trip import broken_round_trip, broken_text_form, difference
 
@@ -171,7 +171,7 @@ class Laws:
             return True
         if plain is None or fast is None or not self.format.joins_halves:
             return False
-        return _text(list(join_halves(plain))) == _text(list(join_halves(fast)))
+        return _joined(plain) == _joined(fast)
 
     def _fast(self, given: Input, context: Context) -> _Kept:
         """Return a decoder that has learned the messages of the case."""
@@ -279,6 +279,16 @@ def _events(found: object) -> list[Event]:
 def _text(events: list[Event] | None) -> str:
     """Return events with every detail: -0.0 and NaN count, the class of a mapping does not."""
     return repr(events).replace("mappingproxy({})", "{}")
+
+
+def _joined(events: list[Event]) -> tuple[str, str]:
+    """Return events with the records of updates joined, up to one that lacks its other record."""
+    joined: list[Event] = []
+    try:
+        joined.extend(join_halves(events))
+    except IncompleteUpdateError as error:
+        return _text(joined), str(error)
+    return _text(joined), ""
 
 
 def _problem(error: Exception) -> str:
