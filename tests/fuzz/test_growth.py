@@ -18,7 +18,7 @@ from cdcwire.model.events import Event
 from cdcwire_evidence.fuzz import growth
 from cdcwire_evidence.fuzz.__main__ import main
 from cdcwire_evidence.fuzz.event_edits import Grown
-from cdcwire_evidence.fuzz.growth import LARGE, SMALL, Growth, measured, ratio_of, rise_of
+from cdcwire_evidence.fuzz.growth import LARGE, SMALL, Growth, Limits, measured, ratio_of, rise_of
 from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthPlan, GrowthTally, grow
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs
 from cdcwire_evidence.fuzz.shapes import KINDS, SIGN, Shape, shape_again, shape_of
@@ -28,10 +28,12 @@ CASE = "craft/rows/insert"
 RIGHT = get_format(NAME)
 
 
-def found_in(monkeypatch: pytest.MonkeyPatch, wrong: Format, kind: str) -> list[Growth]:
+def found_in(
+    monkeypatch: pytest.MonkeyPatch, wrong: Format, kind: str, limits: Limits = SMALL
+) -> list[Growth]:
     """Return the growths of a format with a planted fault."""
     monkeypatch.setattr(growth, "get_format", lambda name: wrong)
-    return measured(shape_again(f"{CASE}{SIGN}{kind}.1"), SMALL)
+    return measured(shape_again(f"{CASE}{SIGN}{kind}.1"), limits)
 
 
 def with_work(work: Callable[[bytes], object]) -> Format:
@@ -143,7 +145,8 @@ def test_scan_next_to_linear_work_is_found(monkeypatch: pytest.MonkeyPatch) -> N
         for at in range(0, len(value), 24):
             sum(value[:at])
 
-    plain, fast, _ = found_in(monkeypatch, with_work(scan), "rows")
+    limits = replace(SMALL, seconds=1.0)  # it is dear only in large messages
+    plain, fast, _ = found_in(monkeypatch, with_work(scan), "rows", limits)
     assert plain.broken
     assert fast.broken == []
 
