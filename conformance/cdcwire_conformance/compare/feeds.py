@@ -313,7 +313,7 @@ def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -
 def _one_sided_keys(
     ours: Mapping[TableName, CanonicalTable], theirs: Mapping[TableName, CanonicalTable]
 ) -> dict[str, SideName]:
-    """Return which side has a key, for the tables whose other side says that there is none."""
+    """Return the side that has a key, by the names of tables without a key on the other side."""
     found: dict[str, SideName] = {}
     for name in sorted(set(ours) & set(theirs), key=str):
         left, right = ours[name].key, theirs[name].key

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from cdcwire_conformance.compare.report import ddl_line, table_text, verdict_line
+from cdcwire_conformance.compare.report import table_text, verdict_line
 from cdcwire_conformance.compare.result import Comparison
+from cdcwire_conformance.compare.shown_text import problem_lines
 from cdcwire_conformance.output.junit import document_text
 from cdcwire_conformance.visible import visible_lines as fit
 
@@ -20,8 +21,7 @@ def junit_text(found: Comparison) -> str:
             lines = [*table.schema_differences, *table_text(table)]
             message = lines[0] if lines else "not compared"
             SubElement(case, "failure", message=fit(message)).text = fit("\n".join(lines))
-    ddl = map(ddl_line, found.ddl_differences)
-    problems = [*found.differences, *ddl, *map(str, found.unreadable)]
+    problems = problem_lines(found)
     case = SubElement(suite, "testcase", classname="cdcwire.compare", name="all tables")
     case.set("time", f"{found.seconds:.3f}")
     if problems or not found.is_equal:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from cdcwire_conformance.compare.report import (
     about_table,
     change_line,
-    ddl_line,
     due_line,
     event_count_lines,
     example_column,
@@ -30,6 +29,7 @@ from cdcwire_conformance.compare.shown_text import (
     column_name,
     first_difference,
     key_text,
+    problem_lines,
     sides_text,
 )
 from cdcwire_conformance.output.html.render import render_template
@@ -139,14 +139,12 @@ def _page(found: Comparison) -> _Page:
     facts += [("Other events", line) for line in event_count_lines(found)]
     facts += [("Note", note) for note in found.notes]
     facts += [("Hint", hint) for hint in found.hints]
-    ddl = map(ddl_line, found.ddl_differences)
-    problems = [*found.differences, *ddl, *map(str, found.unreadable)]
     return _Page(
         verdict_line(found),
         "good" if found.is_equal else "bad",
         tuple((name, visible(value)) for name, value in facts),
         tuple(f"{visible(name)} ({visible(reason)})" for name, reason in _left_out(found)),
-        tuple(map(visible, problems)),
+        tuple(map(visible, problem_lines(found))),
         tuple(name.capitalize() for name in names),
         tuple(_table(table, names) for table in found.tables),
     )

@@ -14,7 +14,6 @@ from cdcwire_conformance.compare.result import (
     ColumnDifference,
     Comparison,
     Counts,
-    DdlDifference,
     Pattern,
     PatternExample,
     RowDifference,
@@ -25,7 +24,7 @@ from cdcwire_conformance.compare.result import (
 from cdcwire_conformance.compare.shown_text import (
     column_name,
     counted,
-    hidden_text,
+    ddl_line,
     key_text,
     sides_text,
     value_text,
@@ -355,17 +354,6 @@ def _column_lines(column: ColumnDifference) -> Iterator[str]:
         yield "  they differ"
     elif texts[0] is not None and texts[0] == texts[1]:
         yield f"  they differ after the first {len(texts[0]):,} characters"
-
-
-def ddl_line(found: DdlDifference) -> str:
-    """Return a schema change of one side on one line."""
-    statement = found.statement
-    text = " ".join((statement.text or "").split())
-    if statement.hidden is not None:
-        text = hidden_text(statement)
-    elif statement.length is not None:
-        text += "…"
-    return f"only {found.side}: {found.place}: {text}"
 
 
 def json_text(found: Comparison) -> str:

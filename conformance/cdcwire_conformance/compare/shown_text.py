@@ -1,4 +1,4 @@
-"""Values of rows on one line, so that no two different values look the same."""
+"""Values and statements on one line, so that no two different values look the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire_conformance.compare.result import ABSENT, ColumnDifference, Shown
+from cdcwire_conformance.compare.result import (
+    ABSENT,
+    ColumnDifference,
+    Comparison,
+    DdlDifference,
+    Shown,
+)
 from cdcwire_conformance.compare.value_causes import cause_of
 from cdcwire_conformance.visible import visible
 
@@ -24,6 +30,23 @@ def hidden_text(shown: Shown, kind: str = "") -> str:
     is_bytes = kind.startswith(_BYTES)
     length = (shown.length or 0) // (2 if is_bytes else 1)
     return f"<masked {shown.text}, {counted(length, 'byte' if is_bytes else 'character')}>"
+
+
+def problem_lines(found: Comparison) -> list[str]:
+    """Return the differences that are of no table: schema changes too, and unreadable messages."""
+    ddl = map(ddl_line, found.ddl_differences)
+    return [*found.differences, *ddl, *map(str, found.unreadable)]
+
+
+def ddl_line(found: DdlDifference) -> str:
+    """Return a schema change of one side on one line."""
+    statement = found.statement
+    text = " ".join((statement.text or "").split())
+    if statement.hidden is not None:
+        text = hidden_text(statement)
+    elif statement.length is not None:
+        text += "…"
+    return f"only {found.side}: {found.place}: {text}"
 
 
 def counted(number: int, word: str) -> str:

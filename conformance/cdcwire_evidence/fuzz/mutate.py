@@ -89,7 +89,7 @@ class _Key:
 
 
 def _change_events(given: Input, chance: Random) -> Input:
-    """Change the events and encode them; change bytes where there are none, or none are encoded."""
+    """Change the events and encode them. If that gives no message, change bytes instead."""
     events = _decoded(_Key(given, given.index, "events"))
     changed = edited(given, events, chance) if events else None
     return _change_message(given, chance) if changed is None else changed

@@ -7,7 +7,7 @@ driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -151,17 +151,14 @@ def decode_tables_frame(
             found = decode_files(job, folder, checkpoint, own)
             yield from numbered((number, batch) for batch in found)
 
-    def decode_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number, job in enumerate(in_order) if batch.num_rows else ():
-                found = problem_batches(job, problems[number])
-                yield from numbered((number, batch) for batch in found)
+    def decode_problems() -> Iterator[pa.RecordBatch]:
+        for number, job in enumerate(in_order):
+            found = problem_batches(job, problems[number])
+            yield from numbered((number, batch) for batch in found)
 
     files = prefix.files_of(each for (each,) in tables)
     frame = work_of_files(spark, folder, files).frame(spark, decode_stored, _NUMBERED)
-    if any(problems):
-        frame = spark.range(0, 1, 1, 1).mapInArrow(decode_problems, _NUMBERED).unionAll(frame)
-    return frame
+    return _before(spark, frame, decode_problems, _NUMBERED) if any(problems) else frame
 
 
 def _decoded_files(
@@ -174,17 +171,29 @@ def _decoded_files(
     def decode_share(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
         yield from decode_files(job, folder, checkpoint, files)
 
-    def decode_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            if batch.num_rows:
-                yield from problem_batches(job, problems)
+    def decode_problems() -> Iterator[pa.RecordBatch]:
+        return problem_batches(job, problems)
 
     schema = spark_schema(job)
     work = work_of_files(spark, folder, prefix.files_of(tables), share_bytes)
     frame = work.frame(spark, decode_share, schema)
-    if problems:
-        frame = spark.range(0, 1, 1, 1).mapInArrow(decode_problems, schema).unionAll(frame)
-    return frame
+    return _before(spark, frame, decode_problems, schema) if problems else frame
+
+
+def _before(
+    spark: SparkSession,
+    frame: DataFrame,
+    rows: Callable[[], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    """Return a frame with the rows that one task makes before its own."""
+
+    def once(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.num_rows:
+                yield from rows()
+
+    return spark.range(0, 1, 1, 1).mapInArrow(once, schema).unionAll(frame)
 
 
 def decode_kafka_frame(

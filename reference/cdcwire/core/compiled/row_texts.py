@@ -50,8 +50,8 @@ def texts_of_values(
 ) -> Callable[[Sequence[Any]], tuple[str, ...]]:
     """Return what makes the texts of the values of an image.
 
-    ``writers``: one for each value of the image. ``order``: which values the texts have. ``null``
-    stands for NULL. ``nulls``: what does so for some values; ``refuse`` where NULL is not usual.
+    ``writers``: one for each value of the image. ``order``: which values the texts have. ``null``:
+    the text of NULL. ``nulls``: the texts of NULL of some values; ``refuse`` if NULL is not usual.
     """
     parts, names = _parts(writers, order, null, nulls)
     found: Callable[[Sequence[Any]], tuple[str, ...]]
