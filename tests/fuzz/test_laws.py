@@ -241,6 +241,30 @@ def test_column_that_the_definition_lacks_keeps_its_type() -> None:
     assert Laws(get_format("cdl-json")).check(given).broken == []
 
 
+def test_decimal_with_fewer_digits_than_its_scale_is_no_difference() -> None:
+    """Producers write all digits of the scale, so the encoder does; MySQL's scale goes to 30."""
+    cases = first_inputs("csv")
+    (given,) = (each for each in cases if each.case == "csv/values/decimal-few-digits")
+    outcome = Laws(get_format("csv")).check(given)
+    assert outcome.is_encoded
+    assert outcome.broken == []
+
+
+def test_last_digit_of_a_long_scale_is_compared() -> None:
+    right = get_format("csv")
+
+    def from_events(
+        events: Iterable[Event], /, *, context: Context = NO_CONTEXT
+    ) -> Iterator[Message]:
+        for message in right.from_events(events, context=context):
+            yield replace(message, value=(message.value or b"").replace(b'0"', b'1"'))
+
+    cases = first_inputs("csv")
+    (given,) = (each for each in cases if each.case == "csv/values/decimal-few-digits")
+    broken = Laws(replace(right, from_events=from_events)).check(given).broken
+    assert [each.law for each in broken] == ["encode"]
+
+
 def test_update_without_its_first_record_is_no_exception() -> None:
     """Both decoders read the rows of the file, and joining them fails at the same record."""
     cases = first_inputs("csv")

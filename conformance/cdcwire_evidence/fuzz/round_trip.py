@@ -38,7 +38,8 @@ from cdcwire_generators.round_trip import NotCarriedError
 
 _ONE = Decimal(1)
 _WIDE = DecimalContext(prec=MAX_PREC)
-_DIGITS = 20  # of an exponent that is written out
+_DIGITS = 20  # zeros of an exponent above zero that are written out
+_SCALE = 1000  # zeros that a scale adds; MySQL has up to 30 decimal places
 _AROUND = 120
 _SHOWN = 300
 _SIGN = 40
@@ -176,7 +177,7 @@ def _digits(column: Column, value: Value) -> Value:
         return value
     scale = column.type.scale if isinstance(column.type, DecimalType) else None
     least = -(scale or 0)
-    if least < _exponent(value) < _DIGITS and least > -_DIGITS:
+    if -_SCALE <= least < _exponent(value) < _DIGITS:
         return _WIDE.quantize(value, _ONE.scaleb(least))
     return value
 
