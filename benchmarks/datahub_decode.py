@@ -277,7 +277,7 @@ def compare_tuples(what: str, measured: Tuples, rounds: int) -> list[Result]:
         "plain": lambda: lambda: [read_rows(body, measured.topic) for body in few],
     }
     for body in measured.bodies:
-        if decoder.decode_events(body) != tuple_events(body, measured.topic):
+        if decoder.decode_events(body) != list(tuple_events(body, measured.topic)):
             raise AssertionError("two routes give different rows")
     sdk = pydatahub_reader(measured.topic.fields)
     if sdk is not None:

@@ -5,7 +5,7 @@ All numbers are little-endian. Source: datahub, "batch", "batch records", "batch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from math import isfinite
@@ -68,17 +68,17 @@ _BLOB_VERSION = -1
 _BLOB: tuple[Field, ...] = (Field("data", "STRING", nullable=False),)
 
 
-def read_batch(
+def batch_parts(
     reader: Reader,
     fields: Sequence[Field] | None,
     path: Path = (),
     compressions: Mapping[str, Compression] | None = None,
     limit: int = MAX_RAW_BYTES,
-) -> Batch:
-    """Return the batch that fills the reader. ``fields``: of the topic; None for a blob topic.
+) -> Iterator[Record | Batch]:
+    """Yield the records of the batch that fills the reader, then the batch without them.
 
-    ``limit``: of bytes before compression. An error inside compressed bytes is reported at their
-    first byte. Raises: DecodeError.
+    ``fields``: of the topic; None for a blob topic. ``limit``: of bytes before compression. An
+    error inside compressed bytes is reported at their first byte. Raises: DecodeError.
     """
     start = reader.offset
     header = reader.take(_HEADER.size, CLAUSE)
@@ -104,9 +104,8 @@ def read_batch(
         if len(packed) != raw_size:
             problem = f"the raw size says {raw_size} bytes, {len(packed)} follow"
             raise DecodeError(problem, start + 12, CLAUSE, (*path, "raw_size"))
-        inside = reader
-        inside.offset = packed_at
-        records = _read_records(inside, count, fields, path)
+        reader.offset = packed_at
+        yield from _read_records(reader, count, fields, path)
     else:
         with step(*path):
             if compression == "lz4":
@@ -115,12 +114,12 @@ def read_batch(
                 raw = inflate(packed, raw_size, packed_at, limit)
         reader.note(packed_at, f"{raw_size} bytes, {compression}", CLAUSE_COMPRESSION, *path)
         try:
-            records = _read_records(Reader(raw), count, fields, path)
+            for record in _read_records(Reader(raw), count, fields, path):
+                yield replace(record, offset=packed_at)
         except DecodeError as error:
             error.offset = packed_at
             raise
-        records = tuple(replace(record, offset=packed_at) for record in records)
-    return Batch(records, compression, raw_size=raw_size)
+    yield Batch((), compression, raw_size=raw_size)
 
 
 def _note_header(reader: Reader, start: int, header: bytes, path: Path) -> None:
@@ -137,16 +136,14 @@ def _note_header(reader: Reader, start: int, header: bytes, path: Path) -> None:
 
 def _read_records(
     reader: Reader, count: int, fields: Sequence[Field] | None, path: Path
-) -> tuple[Record, ...]:
+) -> Iterator[Record]:
     if count * (_RECORD.size + _NUMBER.size) > reader.left:
         problem = f"{count} records do not fit into {reader.left} bytes"
         raise DecodeError(problem, reader.offset, CLAUSE, (*path, "count"))
-    records = []
     for index in range(count):
-        records.append(_read_record(reader, fields, (*path, "records", index)))
+        yield _read_record(reader, fields, (*path, "records", index))
     with step(*path):
         reader.expect_end(CLAUSE)
-    return tuple(records)
 
 
 def _read_record(reader: Reader, fields: Sequence[Field] | None, path: Path) -> Record:

@@ -5,7 +5,7 @@ Source: datahub, "bodies", "content encoding".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -14,11 +14,11 @@ from typing import Literal, TypeAlias
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.format import Compression
 from cdcwire.core.reader import Reader
-from cdcwire.datahub.batch import read_batch, write_batch
+from cdcwire.datahub.batch import batch_parts, write_batch
 from cdcwire.datahub.compression import MAX_RAW_BYTES, deflate, inflate, open_lz4, write_lz4
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.frame import MAGIC, read_frame, write_frame
-from cdcwire.datahub.json_records import read_json_body, write_json_body
+from cdcwire.datahub.json_records import json_parts, write_json_body
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
 from cdcwire.datahub.records import read_record, write_record
@@ -26,6 +26,7 @@ from cdcwire.datahub.records import read_record, write_record
 CLAUSE = "datahub: bodies"
 CLAUSE_CONTENT = "datahub: content encoding"
 
+Part: TypeAlias = "Record | Batch | Body"
 ContentEncoding: TypeAlias = Literal["none", "deflate", "lz4"]
 CONTENT_TYPES: Mapping[str, Encoding] = MappingProxyType(
     {
@@ -70,30 +71,42 @@ def read_body(
     settings: BodySettings = DEFAULT_SETTINGS,
     headers: Mapping[str, str] = _NO_HEADERS,
 ) -> Body:
-    """Return a put request or a get answer. ``fields``: of the topic; None is a blob topic.
+    """Return a put request or a get answer, as ``body_parts`` reads it. Raises: DecodeError."""
+    entries: list[Record | Batch] = []
+    of_batch: list[Record] = []
+    *parts, body = (part for _, part in body_parts(data, fields, settings, headers))
+    assert isinstance(body, Body)
+    for part in parts:
+        if isinstance(part, Batch):
+            entries.append(replace(part, records=tuple(of_batch)))
+            of_batch = []
+        elif isinstance(part, Record):
+            (of_batch if body.encoding == "batch" else entries).append(part)
+    return replace(body, entries=tuple(entries))
 
-    ``headers``: those of HTTP, names in lower case. Raises: DecodeError.
+
+def body_parts(
+    data: bytes,
+    fields: Sequence[Field] | None,
+    settings: BodySettings = DEFAULT_SETTINGS,
+    headers: Mapping[str, str] = _NO_HEADERS,
+) -> Iterator[tuple[Path, Part]]:
+    """Yield the records of a put request or a get answer, with the paths to their data.
+
+    After the records of a batch comes the batch without them, and at the end the body without its
+    entries. ``fields``: of the topic; None is a blob topic. ``headers``: those of HTTP, names in
+    lower case. What is in a compressed body has the offset 0. Raises: DecodeError.
     """
     opened = open_content(data, settings, headers)
     try:
-        body = _read(Reader(opened), fields, settings, headers)
+        for path, part in _parts(Reader(opened), fields, settings, headers):
+            if isinstance(part, Record) and opened is not data:
+                part = replace(part, offset=0)
+            yield path, part
     except DecodeError as error:
         if opened is not data:
             error.offset = 0
         raise
-    return body if opened is data else replace(body, entries=_at_start(body.entries))
-
-
-def _at_start(entries: tuple[Record | Batch, ...]) -> tuple[Record | Batch, ...]:
-    """Return entries of a compressed body: they have no place in its bytes."""
-    found: list[Record | Batch] = []
-    for entry in entries:
-        if isinstance(entry, Batch):
-            records = tuple(replace(record, offset=0) for record in entry.records)
-            found.append(replace(entry, records=records))
-        else:
-            found.append(replace(entry, offset=0))
-    return tuple(found)
 
 
 def open_content(data: bytes, settings: BodySettings, headers: Mapping[str, str]) -> bytes:
@@ -147,53 +160,57 @@ def _has_batches(data: bytes) -> bool:
     return False
 
 
-def _read(
+def _parts(
     reader: Reader,
     fields: Sequence[Field] | None,
     settings: BodySettings,
     headers: Mapping[str, str],
-) -> Body:
+) -> Iterator[tuple[Path, Part]]:
     encoding = encoding_of(reader.data, settings, headers)
     if encoding == "json":
-        return read_json_body(reader.data, fields, empty_is_null=settings.empty_is_null)
+        return json_parts(reader.data, fields, empty_is_null=settings.empty_is_null)
     action = headers.get("x-datahub-request-action")
     is_answer = {"pub": False, "sub": True}.get(action or "")
-    return read_framed(reader, encoding, fields, settings, is_answer=is_answer)
+    return framed_parts(reader, encoding, fields, settings, is_answer=is_answer)
 
 
-def read_framed(
+def framed_parts(
     reader: Reader,
     encoding: Encoding,
     fields: Sequence[Field] | None,
     settings: BodySettings,
     *,
     is_answer: bool | None = None,
-) -> Body:
-    """Return a body of protobuf or of batches. Raises: DecodeError.
+) -> Iterator[tuple[Path, Part]]:
+    """Yield the parts of a body of protobuf or of batches, as ``body_parts`` does.
 
     A put request has field 1 alone, its entries; an answer has its entries in field 4.
-    ``is_answer``: with None the fields of the body decide.
+    ``is_answer``: with None the fields of the body decide. Raises: DecodeError.
     """
-    items = list(read_fields(read_frame(reader)))
+    frame = read_frame(reader)
+    known = {item.id for item in read_fields(Reader(frame.data, frame.offset, frame.end))}
     if is_answer is None:
-        is_answer = any(item.id in _OF_ANSWERS for item in items)
+        is_answer = not known.isdisjoint(_OF_ANSWERS)
     list_field = _ANSWER_ENTRIES if is_answer else _PUT_ENTRIES
-    entries: list[Record | Batch] = []
+    entries = 0
     numbers: dict[int, int] = {}
     next_cursor: str | None = None
     raw_left = settings.max_decompressed_bytes
-    for item in items:
+    for item in read_fields(frame):
         if item.id == list_field:
-            path: Path = ("records" if encoding == "protobuf" else "batches", len(entries))
+            path: Path = ("records" if encoding == "protobuf" else "batches", entries)
             region = item.message(*path)
             if encoding == "protobuf":
-                entry: Record | Batch = read_record(
-                    region, fields, path, empty_is_null=settings.empty_is_null
-                )
+                record = read_record(region, fields, path, empty_is_null=settings.empty_is_null)
+                yield (*path, "data"), record
             else:
-                entry = _read_entry(region, fields, path, settings, raw_left)
-                raw_left -= entry.raw_size
-            entries.append(entry)
+                for index, part in enumerate(
+                    _entry_parts(region, fields, path, settings, raw_left)
+                ):
+                    if isinstance(part, Batch):
+                        raw_left -= part.raw_size
+                    yield (*path, "records", index), part
+            entries += 1
         elif is_answer and item.id == _NEXT_CURSOR:
             next_cursor = item.text("next_cursor")
         elif is_answer and item.id == _COUNT:
@@ -203,20 +220,20 @@ def read_framed(
         else:
             item.skip()
     count = numbers.get(_COUNT)
-    if count is not None and count != len(entries):
-        problem = f"the answer announces {count} records and has {len(entries)}"
+    if count is not None and count != entries:
+        problem = f"the answer announces {count} records and has {entries}"
         raise DecodeError(problem, reader.end, CLAUSE, ("record_count",))
-    return Body(encoding, tuple(entries), is_answer, next_cursor, count, numbers.get(_START))
+    yield (), Body(encoding, (), is_answer, next_cursor, count, numbers.get(_START))
 
 
-def _read_entry(
+def _entry_parts(
     reader: Reader,
     fields: Sequence[Field] | None,
     path: Path,
     settings: BodySettings,
     raw_left: int,
-) -> Batch:
-    """Return the batch of an entry, with what an answer says of it."""
+) -> Iterator[Record | Batch]:
+    """Yield the records of an entry, then its batch, with what an answer says of it."""
     texts: dict[str, str] = {}
     numbers: dict[str, int] = {}
     batch: Batch | None = None
@@ -232,12 +249,17 @@ def _read_entry(
                 if batch is not None:
                     raise DecodeError("a second batch in an entry", item.start, CLAUSE, path)
                 region = item.message(*path, "batch")
-                batch = read_batch(region, fields, path, settings.compressions, max(raw_left, 0))
+                left = max(raw_left, 0)
+                for part in batch_parts(region, fields, path, settings.compressions, left):
+                    if isinstance(part, Batch):
+                        batch = part
+                    else:
+                        yield part
             case _:
                 item.skip(*path)
     if batch is None:
         raise DecodeError("an entry without a batch", reader.end, CLAUSE, path)
-    return replace(
+    yield replace(
         batch,
         cursor=texts.get("cursor"),
         next_cursor=texts.get("next_cursor"),

@@ -14,7 +14,7 @@ from cdcwire.core.format import Compression
 from cdcwire.core.limits import decompressed_bytes
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.options import from_context, option
-from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
+from cdcwire.datahub.body import BodySettings, ContentEncoding, body_parts, write_body
 from cdcwire.datahub.compression import MAX_RAW_BYTES
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.message import (
@@ -83,23 +83,11 @@ def headers_of(message: KafkaMessage) -> dict[str, str]:
 
 def read_records(
     message: KafkaMessage, fields: Sequence[Field] | None, settings: BodySettings
-) -> list[tuple[Path, Record]]:
-    """Return the records of a body with the paths to their data. Raises: DecodeError."""
-    return with_paths(read_body(value_of(message), fields, settings, headers_of(message)))
-
-
-def with_paths(body: Body) -> list[tuple[Path, Record]]:
-    """Return the records of a body with the paths to their data."""
-    found: list[tuple[Path, Record]] = []
-    for index, entry in enumerate(body.entries):
-        if isinstance(entry, Batch):
-            for inside, record in enumerate(entry.records):
-                found.append((("batches", index, "records", inside), record))
-        elif body.encoding == "json":
-            found.append((("Records", index, "Data"), entry))
-        else:
-            found.append((("records", index, "data"), entry))
-    return found
+) -> Iterator[tuple[Path, Record]]:
+    """Yield the records of a body with the paths to their data. Raises: DecodeError."""
+    for path, part in body_parts(value_of(message), fields, settings, headers_of(message)):
+        if isinstance(part, Record):
+            yield path, part
 
 
 def write_records(

@@ -6,7 +6,7 @@ object or array has its own span. What is compressed or in base64 is one span.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
@@ -29,8 +29,8 @@ from cdcwire.datahub.body import (
     CLAUSE_CONTENT,
     BodySettings,
     encoding_of,
+    framed_parts,
     open_content,
-    read_framed,
 )
 from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.fields import Field, clause_of
@@ -56,13 +56,13 @@ class JsonSpans(Spans):
         super().__init__(data)
         self.describe = describe
 
-    def walk(self, document: Document, rules: JsonRules) -> None:
-        """Add the spans of a document, and of the white space after it."""
-        self._value(document.value, document.start, document.end, ())
+    def walk(self, document: Document, rules: JsonRules) -> Iterator[None]:
+        """Add the spans of a document, and of the white space after it, in steps."""
+        yield from self._value(document.value, document.start, document.end, ())
         if self.offset < len(self.data):
             self.add(len(self.data), (), "white space", rules.text_clause)
 
-    def _value(self, value: JsonValue, start: int, end: int, path: Path) -> None:
+    def _value(self, value: JsonValue, start: int, end: int, path: Path) -> Iterator[None]:
         clause, text, note = self.describe(path, value)
         if note == NOT_KNOWN or not isinstance(value, (JsonObject, JsonArray)):
             self.add(end, path, json_text(value) if text is None else text, clause, note)
@@ -70,20 +70,23 @@ class JsonSpans(Spans):
         self.add(start + 1, path, text or json_kind(value), clause, note)
         if isinstance(value, JsonObject):
             for member in value.members:
-                self._value(member.value, member.start, member.end, (*path, member.name))
+                yield from self._value(member.value, member.start, member.end, (*path, member.name))
         else:
             for index, item in enumerate(value.items):
                 start, stop = value.places[2 * index : 2 * index + 2]
-                self._value(item, start, stop, (*path, index))
+                yield from self._value(item, start, stop, (*path, index))
         self.add(end, path, "end", clause)
+        yield
 
 
-def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> list[Span]:
-    """Return the spans of a JSON text; none where it can't be read."""
+def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> Iterator[Span]:
+    """Yield the spans of a JSON text; none where it can't be read."""
+    try:
+        document = read_json(data, rules)
+    except DecodeError:  # the decoder reports it
+        return
     spans = JsonSpans(data, describe)
-    with suppress(DecodeError):  # the decoder reports the error
-        spans.walk(read_json(data, rules), rules)
-    return spans.spans
+    yield from spans.each(spans.walk(document, rules))
 
 
 def body_spans(
@@ -91,31 +94,42 @@ def body_spans(
     fields: Sequence[Field] | None,
     settings: BodySettings,
     subject_of: SubjectOf,
-) -> list[Span]:
-    """Return the spans of a body in the order of its bytes."""
+) -> Iterator[Span]:
+    """Yield the spans of a body in the order of its bytes."""
     value, headers = message.value or b"", headers_of(message)
     try:
         opened = open_content(value, settings, headers)
         encoding = encoding_of(opened, settings, headers)
     except DecodeError:
-        return []
+        return
     if opened is not value:
         text = f"{encoding} of {len(opened)} bytes, compressed"
-        return [Span((), 0, len(value), text, CLAUSE_CONTENT, subject=Subject())]
+        yield Span((), 0, len(value), text, CLAUSE_CONTENT, subject=Subject())
+        return
     if encoding == "json":
         spans = json_spans(value, BODY_RULES, _json_describer(fields))
     else:
         reader = RecordingReader(value)
-        with suppress(DecodeError):
-            read_framed(reader, encoding, fields, settings)
-        spans = sorted(reader.spans, key=lambda span: (span.start, span.end))
-    return _with_subjects(spans, fields, subject_of)
+        spans = _framed_spans(reader, framed_parts(reader, encoding, fields, settings))
+    yield from _with_subjects(spans, fields, subject_of)
+
+
+def _framed_spans(reader: RecordingReader, parts: Iterator[object]) -> Iterator[Span]:
+    """Yield what a reader notes for each part, in the order of the bytes."""
+    with suppress(DecodeError):  # the decoder reports it
+        for _ in parts:
+            yield from sorted(reader.spans, key=_place)
+            reader.spans.clear()
+    yield from sorted(reader.spans, key=_place)
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start, span.end
 
 
 def _with_subjects(
     spans: Iterable[Span], fields: Sequence[Field] | None, subject_of: SubjectOf
-) -> list[Span]:
-    found = []
+) -> Iterator[Span]:
     records = first = 0  # those before the next batch, and before this one
     for span in spans:
         subject: Subject | None = None
@@ -138,8 +152,7 @@ def _with_subjects(
                 subject = subject_of(index, fields[place].name)
             case _:
                 pass
-        found.append(span if subject is None else replace(span, subject=subject))
-    return found
+        yield span if subject is None else replace(span, subject=subject)
 
 
 _TOP = frozenset({"Action", "Records", "NextCursor", "RecordCount", "StartSeq"})

@@ -8,10 +8,10 @@ Source: datahub, "json".
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cdcwire.core.base64_text import read_base64, write_base64
-from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -41,11 +41,12 @@ RULES = JsonRules(CLAUSE, CLAUSE, "datahub: limits", max_depth=16)
 _INT64_DIGITS = 19
 
 
-def read_json_body(
+def json_parts(
     data: bytes, fields: Sequence[Field] | None, *, empty_is_null: bool = False
-) -> Body:
-    """Return a put request or a get answer. ``fields``: of the topic; None is a blob topic.
+) -> Iterator[tuple[Path, Record | Body]]:
+    """Yield the records of a put request or a get answer, with the paths to their data.
 
+    At the end comes the body without its records. ``fields``: of the topic; None is a blob topic.
     Raises: DecodeError.
     """
     document = read_json(data, RULES)
@@ -62,22 +63,24 @@ def read_json_body(
         at = document.end - 1 if listed is None else listed.start
         raise DecodeError("Records is an array of records", at, CLAUSE, ("Records",))
     places = listed.value.places
-    records = []
-    for index, item in enumerate(listed.value.items):
+    items = listed.value.items
+    for index, item in enumerate(items):
         with step("Records", index):
-            records.append(_read_record(item, places[2 * index], fields, empty_is_null))
+            record = _read_record(item, places[2 * index], fields, empty_is_null)
+        yield ("Records", index, "Data"), record
     count = _integer(members, "RecordCount")
-    if count is not None and count != len(records):
-        problem = f"the answer announces {count} records and has {len(records)}"
+    if count is not None and count != len(items):
+        problem = f"the answer announces {count} records and has {len(items)}"
         raise DecodeError(problem, members["RecordCount"].start, CLAUSE, ("RecordCount",))
-    return Body(
+    body = Body(
         "json",
-        tuple(records),
+        (),
         is_answer=action is None,
         next_cursor=_text(members, "NextCursor"),
         record_count=count,
         start_sequence=_integer(members, "StartSeq"),
     )
+    yield (), body
 
 
 def _read_record(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Compression
 from cdcwire.core.reader import Reader
-from cdcwire.datahub.batch import read_batch, write_batch
+from cdcwire.datahub.batch import batch_parts, write_batch
 from cdcwire.datahub.body import BodySettings, encoding_of, read_body, write_body
 from cdcwire.datahub.compression import LZ4
 from cdcwire.datahub.crc32c import crc32c
@@ -119,9 +119,9 @@ def test_blobs_come_back(encoding: Encoding, records: list[Record]) -> None:
 
 
 def test_batch_of_the_example_both_ways() -> None:
-    batch = read_batch(Reader(EXAMPLE), FIELDS)
-    assert batch == Batch((ROW,))
-    assert write_batch(batch, FIELDS) == EXAMPLE
+    row, batch = batch_parts(Reader(EXAMPLE), FIELDS)
+    assert (row, batch) == (ROW, Batch(()))
+    assert write_batch(Batch((ROW,)), FIELDS) == EXAMPLE
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -153,7 +153,7 @@ def test_batch_with_field_count_0_is_read() -> None:
     """The Java SDK writes 0: the topic tells the number."""
     changed = bytearray(EXAMPLE)
     changed[42:46] = bytes(4)
-    assert read_batch(Reader(resealed(changed)), FIELDS).records == (ROW,)
+    assert [*batch_parts(Reader(resealed(changed)), FIELDS)] == [ROW, Batch(())]
 
 
 def test_batch_with_needless_padding_is_read() -> None:
@@ -162,7 +162,7 @@ def test_batch_with_needless_padding_is_read() -> None:
     record = bytearray(head + bytes(8) + tail)
     record[8:16] = pack("<ii", len(record), 0x3C + 8)
     raw = header(len(record)) + bytes(record)
-    assert read_batch(Reader(resealed(bytearray(raw))), FIELDS).records == (ROW,)
+    assert [*batch_parts(Reader(resealed(bytearray(raw))), FIELDS)] == [ROW, Batch(())]
 
 
 def header(size: int, *, count: int = 1, bits: int = 8, version: int = 0) -> bytes:
@@ -179,7 +179,7 @@ def resealed(batch: bytearray | bytes) -> bytes:
 @pytest.mark.parametrize("cut", range(len(EXAMPLE)))
 def test_batch_every_truncation_is_rejected(cut: int) -> None:
     with pytest.raises(DecodeError) as caught:
-        read_batch(Reader(EXAMPLE[:cut]), FIELDS)
+        list(batch_parts(Reader(EXAMPLE[:cut]), FIELDS))
     assert caught.value.clause == "datahub: batch"
 
 
@@ -282,7 +282,7 @@ def test_batch_that_is_damaged_is_rejected_at_its_place(
     raw: bytes, offset: int, clause: str, path: tuple[str | int, ...]
 ) -> None:
     with pytest.raises(DecodeError) as caught:
-        read_batch(Reader(raw), FIELDS)
+        list(batch_parts(Reader(raw), FIELDS))
     assert (caught.value.offset, caught.value.clause, caught.value.path) == (offset, clause, path)
 
 
@@ -318,7 +318,7 @@ def test_any_bytes_are_read_or_rejected(raw: bytes, encoding: Any) -> None:
 def test_batch_with_a_changed_and_sealed_byte_is_read_or_rejected(place: int, byte: int) -> None:
     changed = bytearray(EXAMPLE)
     changed[place] = byte
-    error = error_of(partial(read_batch, Reader(resealed(changed)), FIELDS))
+    error = error_of(lambda: list(batch_parts(Reader(resealed(changed)), FIELDS)))
     assert error is None or error.path[:2] == ("records", 0) or error.clause == "datahub: batch"
 
 
@@ -478,7 +478,7 @@ def test_decimal_of_a_batch_is_a_text() -> None:
     record = Record((Decimal("-12345678.90"), 1.5))
     raw = write_batch(Batch((record,)), fields)
     assert b"-12345678.90" in raw
-    assert read_batch(Reader(raw), fields).records == (record,)
+    assert [*batch_parts(Reader(raw), fields)] == [record, Batch(())]
 
 
 def error_of(read: Callable[[], object]) -> DecodeError | None:

@@ -51,34 +51,36 @@ def is_record(message: KafkaMessage, settings: Settings) -> bool:
 
 def decode_messages(
     message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS
-) -> list[tuple[BlobMessage, Record]]:
-    """Return the Blob messages that a message carries, with their records. Raises: DecodeError.
+) -> Iterator[tuple[BlobMessage, Record]]:
+    """Yield the Blob messages that a message carries, with their records. Raises: DecodeError.
 
     An error inside a body is reported where the record's data is; the path names the record.
     """
     if is_record(message, settings):
         value = value_of(message)
-        return [(read_record(value, settings), Record(value))]
-    found = []
+        yield read_record(value, settings), Record(value)
+        return
     for path, record in read_records(message, None, settings.body):
         assert isinstance(record.data, bytes)  # no fields: a blob topic
         with step(*path):
             try:
-                found.append((read_record(record.data, settings), record))
+                found = read_record(record.data, settings)
             except DecodeError as error:
                 error.offset = record.offset
                 raise
-    return found
+        yield found, record
 
 
 def events_of(
     message: KafkaMessage,
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
-) -> list[Event]:
-    """Return the neutral events of a message. Raises: DecodeError."""
-    events = (to_event(each, selection) for each, _ in decode_messages(message, settings))
-    return [event for event in events if event is not None]
+) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError."""
+    for each, _ in decode_messages(message, settings):
+        event = to_event(each, selection)
+        if event is not None:
+            yield event
 
 
 def messages_of(

@@ -54,18 +54,18 @@ def events_of(
     topic: Topic,
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
-) -> list[Event]:
-    """Return the neutral events of a body, updates as two records. Raises: DecodeError.
+) -> Iterator[RowChange]:
+    """Yield the neutral events of a body, updates as two records. Raises: DecodeError.
 
     ``steps.join_halves`` joins the before and after record of an update.
     """
-    events: list[Event] = []
     for path, record in read_records(message, topic.fields, settings.body):
         with step(*path):
             row = row_of(record, topic)
-            if selection.wants(topic.table.schema, row.table or topic.table.name or ""):
-                events.append(to_event(row, topic, selection, record.offset))
-    return events
+            if not selection.wants(topic.table.schema, row.table or topic.table.name or ""):
+                continue
+            event = to_event(row, topic, selection, record.offset)
+        yield event
 
 
 def to_event(

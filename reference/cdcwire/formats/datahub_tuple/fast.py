@@ -88,7 +88,7 @@ class RowDecoder(FastDecoder):
         carrier = queued(message)
         if self._skips_all:
             return []
-        return events_of(carrier, self.topic, self.settings, self.selection)
+        return list(events_of(carrier, self.topic, self.settings, self.selection))
 
     def _usual(self, message: Message) -> list[Row | Event]:
         carrier = queued(message)

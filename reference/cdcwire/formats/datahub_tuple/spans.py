@@ -21,7 +21,6 @@ from cdcwire.formats.datahub_tuple.topic import (
     SOURCE_TABLE,
     topic_in,
 )
-from cdcwire.model.events import Event, RowChange
 
 _PARTS: dict[str | None, tuple[EventPart, ...]] = {
     OPERATION_TYPE: ("kind", "op"),
@@ -36,19 +35,26 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     """Yield the spans of every byte of a body."""
     settings, topic = topic_in(context)
     body = queued(message)
-    events: list[Event] = []
-    with suppress(DecodeError):
-        events = events_of(body, topic, settings)
+    events = enumerate(events_of(body, topic, settings))
+    current = -1
+    image: EventPart = "after"
+
+    def image_of(index: int) -> EventPart | None:
+        """Return the image that a record has; None from an error on."""
+        nonlocal current, image
+        with suppress(DecodeError, StopIteration):
+            while current < index:
+                current, event = next(events)
+                image = "after" if event.before is None else "before"
+        return image if current == index else None
 
     def subject_of(index: int, field: str | None) -> Subject | None:
         if field == BEFORE_IMAGE:
             return Subject(index, ("half",), "before")
         if field in _PARTS:
             return Subject(index, _PARTS[field])
-        event = events[index] if index < len(events) else None
-        if field is None or not isinstance(event, RowChange) or field not in event_columns:
-            return None
-        return Subject(index, ("after" if event.before is None else "before",), field)
+        part = image_of(index) if field in event_columns else None
+        return None if part is None else Subject(index, (part,), field)
 
     event_columns = {column.name for column in topic.columns}
     yield from body_spans(body, topic.fields, settings.body, subject_of)

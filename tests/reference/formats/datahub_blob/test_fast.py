@@ -57,7 +57,7 @@ def outcome(decode_events: Decode, value: bytes) -> object:
 
 
 def plain(value: bytes, options: Settings = DEFAULT, selection: Selection = EVERYTHING) -> object:
-    return outcome(lambda message: events_of(message, options, selection), value)
+    return outcome(lambda message: list(events_of(message, options, selection)), value)
 
 
 @st.composite

@@ -82,7 +82,7 @@ def body(rows: list[TupleRow], compression: Any = "none", attributes: Any = ()) 
 
 
 def plain(message: KafkaMessage, options: Settings) -> list[Event]:
-    return events_of(message, TOPIC, options)
+    return list(events_of(message, TOPIC, options))
 
 
 def fast(message: KafkaMessage, options: Settings = DEFAULT_SETTINGS) -> list[Event]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -21,7 +21,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.body import BodySettings, write_body
 from cdcwire.datahub.carrying import read_records
-from cdcwire.datahub.message import Body, Record
+from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.formats.datahub_tuple import (
     FORMAT,
     OPTIONS,
@@ -33,6 +33,7 @@ from cdcwire.formats.datahub_tuple import (
     record_of,
     topic_of,
 )
+from cdcwire.formats.datahub_tuple.topic import topic_in
 from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import (
     UNAVAILABLE,
@@ -428,6 +429,33 @@ def test_every_byte_is_explained(encoding: str, more: dict[str, Any]) -> None:
     damaged = FORMAT.explain(KafkaMessage(None, bytes(raw), message.headers), context=context)
     assert damaged.error is not None
     spans_cover(damaged, damaged.error.offset)
+
+
+@pytest.mark.parametrize("encoding", ["json", "protobuf", "batch"])
+def test_records_are_read_one_by_one(encoding: str) -> None:
+    context = context_of(encoding=encoding)
+    settings, topic = topic_in(context)
+    (message,) = FORMAT.from_events([INSERT, DELETE], context=context)
+    assert isinstance(message, KafkaMessage)
+    good, wrong = (record for _, record in read_records(message, topic.fields, settings.body))
+    values = list(wrong.data)
+    values[topic.operation_type] = "X"
+    records = (good, good, replace(wrong, data=tuple(values)))
+    entries = (Batch(records),) if encoding == "batch" else records
+    raw, headers = write_body(Body(cast(Any, encoding), entries), topic.fields)
+    message = KafkaMessage(None, raw, tuple((k, v.encode()) for k, v in headers.items()))
+    events = FORMAT.to_events(message, context=context)
+    assert [next(events), next(events)] == [INSERT, INSERT]
+    with pytest.raises(DecodeError, match="'X' is not I, U or D"):
+        next(events)
+    found = FORMAT.explain(message, context=context)
+    spans = found.each()
+    for span in spans:
+        if span.subject is not None and span.subject.event == 1:
+            break
+    assert found.error_so_far is None
+    list(spans)
+    assert found.error_so_far is not None
 
 
 def test_settings_refuse_what_is_not_known() -> None:
