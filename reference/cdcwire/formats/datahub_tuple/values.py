@@ -91,7 +91,7 @@ def _converted(field: Field, column: Column, value: Value) -> FieldValue:
                 raise EncodeError(error.problem, CLAUSE_KINDS) from error
         case _:
             pass
-    problem = f"{value!r:.60}, a {kind_text(kind):.40}, is no {field.type}"
+    problem = f"{value!r:.60}, a {kind_text(kind):.40}, is not a {field.type}"
     raise EncodeError(problem, CLAUSE_KINDS)
 
 
