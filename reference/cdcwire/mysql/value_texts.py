@@ -37,7 +37,7 @@ _YEAR = "(?:0|190[1-9]|19[1-9][0-9]|20[0-9]{2}|21[0-4][0-9]|215[0-5])"
 _MAX_INTEGER_DIGITS = 21  # of 64 bits, with a sign
 _MAX_DIGITS = 128  # on each side of the point; MySQL has 65 in all
 _MAX_BITS = 64
-_FIRST_YEAR, _LAST_YEAR = 1901, 2155
+FIRST_YEAR, LAST_YEAR = 1901, 2155
 
 
 def read_value(kind: kinds.Type, text: str) -> Value:
@@ -144,8 +144,8 @@ def _integer_reader(kind: kinds.IntType | kinds.BitType) -> _Read:
 
 def _read_year(text: str) -> Value:
     value = _integer(text)
-    if value != 0 and not _FIRST_YEAR <= value <= _LAST_YEAR:
-        raise ValueError(f"{text} is not 0 or within {_FIRST_YEAR} to {_LAST_YEAR}")
+    if value != 0 and not FIRST_YEAR <= value <= LAST_YEAR:
+        raise ValueError(f"{text} is not 0 or within {FIRST_YEAR} to {LAST_YEAR}")
     return value
 
 

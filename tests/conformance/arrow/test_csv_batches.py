@@ -210,6 +210,69 @@ def test_lenient_readings_are_left_to_the_plain_decoder(value: bytes) -> None:
         by_blocks(file, TIMESTAMPED)
 
 
+REPLACED: dict[str, dict[bytes, bytes]] = {
+    "hexadecimal number as long as its decimal digits": {b",1000000,": b",0xF4240,"},
+    "another one": {b",1000000,": b",0XF4240,"},
+    "number has the quotes that a text lacks": {b"1000000": b'"1000000"', b'"text"': b"text"},
+    "text after the end of its quotes": {b'"text"': b'"te"xt'},
+    "text goes on after its quotes, number is quoted": {
+        b"1000000": b'"1000000"',
+        b'"text"': b'"te"x"t"',
+    },
+    "quoted number alone": {b"1000000": b'"1000000"'},
+    "quotes in a text are not two": {b'"say ""hi"""': b'"say "hi"""""'},
+    "base64 with bits after its last octet": {b'"AP8="': b'"AP9="'},
+    "base64 with bits after its only octet": {b'"/w=="': b'"/x=="'},
+    "base64 with padding within": {b'"AP8="': b'"A=8="'},
+    "base64 of padding alone": {b'"AP8="': b'"===="'},
+    "base64 with signs of other alphabets": {b'"/w=="': b'"_w=="'},
+    "base64 with white space": {b'"/w=="': b'"/w ="'},
+    "year without a value": {b",2024,": b",1900,"},
+    "month without a day": {b"2024-12-31": b"2024-13-01"},
+    "name of the schema in the next record": {b'"t","s",18446744073709551614': b'"t","S",1'},
+}
+
+
+@pytest.mark.parametrize("changes", REPLACED.values(), ids=REPLACED)
+def test_replaced_parts_are_left_to_the_plain_decoder(changes: dict[bytes, bytes]) -> None:
+    values = {"d": 10**6, "i": 2024, "n": "2024-12-31", "t": b"\x00\xff", "u": b"\xff"}
+    first = insert(a=1, **values, r='say "hi"', s="text")
+    second = replace(insert(a=2), position=Position(commit_ts=2**64 - 2))
+    file = file_of([first, second], TIMESTAMPED)
+    value = file.value
+    assert by_blocks(file, TIMESTAMPED).equals(by_rows(file, TIMESTAMPED))
+    for old, new in changes.items():
+        assert value.count(old) == 1, old
+        value = value.replace(old, new)
+    file = replace(file, value=value)
+    with pytest.raises(DecodeError):
+        by_rows(file, TIMESTAMPED)
+    with pytest.raises(Irregular):
+        by_blocks(file, TIMESTAMPED)
+
+
+CANCELLED = {
+    "text after quotes, and a quoted number": '"I","t","s",1,"te"x"t","5"\r\n',
+    "text without quotes, and a quoted number": '"I","t","s",1,x,"5"\r\n',
+    "line end of one sign, and a number after a space": (
+        '"I","t","s",1,"""x", 5\n"I","t","s",1,"xy",\\N\r\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", CANCELLED.values(), ids=CANCELLED)
+def test_cells_whose_errors_cancel_out_are_left_to_the_plain_decoder(text: str) -> None:
+    (small,) = parse_ddl("CREATE TABLE t (s text, n int)", "s")
+    table = replace(small, version=5)
+    made = CsvColumns(Definitions([table]), read_settings(TIMESTAMPED))
+    file = StoredFile("s/t/5/CDC00000000000000000001.csv", text.encode())
+    place = DataPath("s", "t", 5, None, "", 1)
+    with pytest.raises(DecodeError):
+        list(FORMAT.to_events(file, context=Context(options=TIMESTAMPED, tables=(table,))))
+    with pytest.raises(Irregular):
+        list(made.commit_ts(file, place))
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.sampled_from(IDS),

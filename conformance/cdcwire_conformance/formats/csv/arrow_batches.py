@@ -24,6 +24,7 @@ from cdcwire_conformance.formats.csv.arrow_values import Convert, converter_of
 
 _CODES = pa.array([b"D", b"I", b"U"], pa.binary())
 _DELETE, _INSERT, _UPDATE = range(3)
+_MOST_HIDDEN = 2  # the part of a batch's images that may be hidden
 _OPS = pa.array(["delete", "insert", "update"], pa.string())
 
 
@@ -156,12 +157,19 @@ class CsvColumns:
 
 
 def _taken(image: pa.Array, which: Numbers) -> pa.Array:
+    """Return the images of records; -1 means no image."""
     is_missing = which < 0
-    if is_missing.all():
+    missing = int(is_missing.sum())
+    if missing == len(which):
         return pa.nulls(len(which), image.type)
-    if len(which) == len(image) and (which == np.arange(len(image))).all():
+    has_own = len(which) == len(image) and (is_missing | (which == np.arange(len(image)))).all()
+    if not has_own or missing > len(which) // _MOST_HIDDEN:
+        return image.take(pa.array(which, mask=is_missing))
+    if not missing:
         return image
-    return image.take(pa.array(which, mask=is_missing))
+    # A copy costs more than the values of other records, which the mask hides.
+    columns = [image.field(index) for index in range(image.type.num_fields)]
+    return pa.StructArray.from_arrays(columns, fields=list(image.type), mask=pa.array(is_missing))
 
 
 def changes_of(block: Block, first: int) -> Changes:

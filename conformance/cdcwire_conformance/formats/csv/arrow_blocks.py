@@ -2,10 +2,10 @@
 
 pyarrow's reader is lenient: it takes a quoted number, a text without quotes, a quote amidst a
 field. So the places of all cells are computed from what it read: numbers have their digits, strings
-two quotes, and NULL is bare. The bytes at these places must be the quotes, delimiters and line ends
-of the format. A cell that is written otherwise moves what follows it, or has another sign there. A
-text with quotes is compared with its bytes. Any doubt raises Irregular, and the file is then read
-record by record, which gives the rows or the error with its place.
+two quotes, and NULL is bare. The quotes, and the delimiters after numbers, must be at these places
+of the file. A cell that is written otherwise moves them, or has another sign there. Any doubt
+raises Irregular, and the file is then read record by record, which gives the rows or the error with
+its place.
 
 Not read here: files without quotes, delimiters of several characters, terminators other than line
 ends, handle keys, and columns of kinds that few tables have.
@@ -29,6 +29,7 @@ from cdcwire.formats.csv.tables import FilePlan
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.model import kinds
 from cdcwire_conformance.arrow.column_decoders import Irregular
+from cdcwire_conformance.formats.csv.arrow_shapes import offsets_of, validity_of
 from cdcwire_conformance.formats.csv.arrow_values import can_convert
 
 BLOCK_BYTES = 4 << 20
@@ -36,7 +37,10 @@ _LINE_ENDS = frozenset({b"\n", b"\r\n"})
 _BINARY = pa.binary()
 _MAX_TRIES = 64  # line ends in the texts of a record, looked at before a block is given up
 _FREE_TEXTS = (kinds.TextType, kinds.JsonType, kinds.EnumType, kinds.SetType)
-_NO_SIGNS = frozenset(b"0123456789+-. eE\r\n")
+_NO_SIGNS = frozenset(b"0123456789+-. eExX\r\n")
+_LEAST_HEX = 10**6
+_HEX, _TO_LOWER = ord("x"), 0x20
+_PART = 1 << 18  # bytes that are looked at together
 
 Numbers: TypeAlias = Any  # a numpy array
 
@@ -143,7 +147,7 @@ class BlockReader:
                 end = value.find(terminator, end) + len(terminator)
             else:
                 end = found + len(terminator)
-            if value.count(quote, start, end) % 2 == 0:
+            if _count(np.frombuffer(value, np.uint8)[start:end], quote[0]) % 2 == 0:
                 return end
             if found < 0:
                 break
@@ -187,67 +191,153 @@ class BlockReader:
         return Block(ops, commit_ts, is_half, tuple(rest)), taken
 
     def _ends(self, columns: list[pa.Array], raw: memoryview) -> Numbers:
-        """Return where each record ends. Raises: Irregular for what the format writes otherwise."""
+        """Return where each record ends. Raises: Irregular for what the format writes otherwise.
+
+        The sizes of the cells give the place of each. The cells are checked in order. A cell that
+        begins at its place and passes the check has its size, so the next one begins at its place.
+        """
         data = np.frombuffer(raw, np.uint8)
-        is_quote = data == self.settings.quote[0]
-        sizes = self._sizes(columns, int(np.count_nonzero(is_quote)))
-        literals = [self.settings.delimiter] * len(columns)
-        literals[0] = self._table + self.settings.delimiter
-        literals[-1] = self.settings.terminator
-        lengths = np.sum(sizes, axis=0) + sum(map(len, literals))
+        cells = [
+            _Cells(column, is_bare, may_have_quotes, self.settings)
+            for column, is_bare, may_have_quotes in zip(
+                columns, self._is_bare, self._may_have_quotes, strict=True
+            )
+        ]
+        # Each cell is followed by one delimiter, the last one by the terminator.
+        literals = len(columns) - 1 + len(self._table) + len(self.settings.terminator)
+        lengths = np.full(len(columns[0]), literals)
+        for each in cells:
+            lengths += each.sizes
         ends = np.cumsum(lengths)
         if not len(ends) or ends[-1] != len(data):
             raise Irregular
         at = ends - lengths
-        for column, is_bare, size, literal in zip(
-            columns, self._is_bare, sizes, literals, strict=True
-        ):
-            stop = at + size
-            _expect(data, stop, literal)
-            if not is_bare:
-                is_valid = column.is_valid().to_numpy(zero_copy_only=False)
-                for places in (at[is_valid], stop[is_valid] - 1):
-                    if not is_quote[places].all():
-                        raise Irregular
-                    is_quote[places] = False
-            at = stop + len(literal)
-        for offset, sign in enumerate(self._table):
-            if sign == self.settings.quote[0]:
-                is_quote[ends - lengths + sizes[0] + offset] = False
-        # All others are in texts, which have two for each.
-        others = np.flatnonzero(is_quote)
-        if len(others) % 2 or (others[1::2] != others[::2] + 1).any():
-            raise Irregular
+        for index, each in enumerate(cells):
+            stops = at + each.sizes
+            each.check(data, at, stops)
+            if index == 0:
+                _expect(data, stops, self._table)
+                stops += len(self._table)
+            # A number that is written otherwise is longer, and goes on after its size.
+            has_delimiter = each.is_bare and index < len(cells) - 1
+            if has_delimiter and (data.take(stops) != self.settings.delimiter[0]).any():
+                raise Irregular
+            at = stops + 1
+        _expect(data, stops, self.settings.terminator)
         return ends
 
-    def _sizes(self, columns: list[pa.Array], quotes: int) -> list[Numbers]:
-        """Return how many bytes the format takes for each cell of each column."""
-        quote = self.settings.quote
-        around = sum(
-            2 * (len(column) - column.null_count)
-            for column, is_bare in zip(columns, self._is_bare, strict=True)
-            if not is_bare
-        )
-        has_others = quotes != around + len(columns[0]) * self._table.count(quote)
-        found = []
-        for column, is_bare, may_have_quotes in zip(
-            columns, self._is_bare, self._may_have_quotes, strict=True
-        ):
-            texts = column if column.type == _BINARY else column.cast(pa.string())
-            sizes = pc.binary_length(texts)
-            if has_others and may_have_quotes:
-                sizes = pc.add(sizes, pc.count_substring(column, quote.decode("ascii")))
+
+class _Cells:
+    """The cells of a column in a block. ``sizes``: how many bytes the format gives to each."""
+
+    def __init__(
+        self, column: pa.Array, is_bare: bool, may_have_quotes: bool, settings: Settings
+    ) -> None:
+        self.is_valid = validity_of(column)
+        self.is_bare = is_bare
+        self.quote = settings.quote[0]
+        self.may_be_hex = False
+        self.inner: _InnerQuotes | None = None
+        if column.type != _BINARY:
+            self.sizes, self.may_be_hex = _digits(column, self.is_valid)
+        else:
+            offsets = offsets_of(column)
+            self.sizes = np.diff(offsets)
             if not is_bare:
-                sizes = pc.add(sizes, 2)
-            found.append(sizes.fill_null(len(self.settings.null)).to_numpy().astype(np.int64))
-        return found
+                self.sizes += 2
+            if may_have_quotes:
+                self.inner = _InnerQuotes.of(column, offsets, self.quote)
+            if self.inner is not None:
+                self.sizes += self.inner.counts
+        if self.is_valid is not None:
+            self.sizes[~self.is_valid] = len(settings.null)
+
+    def check(self, data: Numbers, at: Numbers, stops: Numbers) -> None:
+        """Check the quotes of the cells between these places. Raises: Irregular.
+
+        A cell with text after its quotes has the last sign of the text in place of the last quote.
+        If the text has quotes, there is another sign in place of the first one of them.
+        """
+        if self.may_be_hex and ((data.take(at + 1, mode="clip") | _TO_LOWER) == _HEX).any():
+            raise Irregular
+        if self.is_bare:
+            return
+        for places in (at, stops - 1):
+            is_other = data.take(places) != self.quote
+            if self.is_valid is not None:
+                is_other &= self.is_valid
+            if is_other.any():
+                raise Irregular
+        if self.inner is not None:
+            places = self.inner.places + np.repeat(at + self.inner.shifts, self.inner.counts)
+            for each in (places, places + 1):
+                if (data.take(each) != self.quote).any():
+                    raise Irregular
+
+
+@dataclass(frozen=True, slots=True)
+class _InnerQuotes:
+    """The quotes in the texts of a column: ``counts`` of each text, and where the file has them.
+
+    The first of the two quotes for one is at its ``places``, plus the text's ``shifts``, plus the
+    place of the text's cell.
+    """
+
+    counts: Numbers
+    places: Numbers
+    shifts: Numbers
+
+    @classmethod
+    def of(cls, column: pa.Array, offsets: Numbers, quote: int) -> _InnerQuotes | None:
+        """Return the quotes of a column; None if it has none."""
+        signs = column.buffers()[2]
+        if signs is None:
+            return None
+        start = int(offsets[0])
+        found = np.flatnonzero(np.frombuffer(signs, np.uint8)[start : offsets[-1]] == quote) + start
+        if not len(found):
+            return None
+        ranks: Numbers = np.searchsorted(found, offsets)
+        # Each quote before another one in the text has moved it by one.
+        return cls(np.diff(ranks), found + np.arange(len(found)), 1 - offsets[:-1] - ranks[:-1])
+
+
+def _digits(numbers: pa.Array, is_valid: Numbers | None) -> tuple[Numbers, bool]:
+    """Return the digits of each number, with its sign, and whether it may be a hexadecimal one.
+
+    pyarrow reads these as well. One of less than seven digits is longer than its decimal digits.
+    """
+    values = np.frombuffer(numbers.buffers()[1], numbers.type.to_pandas_dtype())
+    values = values[numbers.offset : numbers.offset + len(numbers)]
+    if is_valid is not None:
+        values = np.where(is_valid, values, 0)
+    sizes = np.ones(len(values), np.int32)
+    if numbers.type == pa.int64():
+        is_negative = values < 0
+        sizes += is_negative
+        values = np.abs(values).view(np.uint64)
+    largest = int(values.max(initial=0))
+    power = 10
+    while power <= largest:
+        sizes += values >= power
+        power *= 10
+    return sizes, largest >= _LEAST_HEX
+
+
+def _count(data: Numbers, sign: int) -> int:
+    """Return how often a byte occurs."""
+    return sum(
+        int(np.count_nonzero(data[start : start + _PART] == sign))
+        for start in range(0, len(data), _PART)
+    )
 
 
 def _expect(data: Numbers, places: Numbers, literal: bytes) -> None:
     """Check that the same bytes are at all places. Raises: Irregular."""
-    for offset, sign in enumerate(literal):
-        if (data[places + offset] != sign).any():
-            raise Irregular
+    size = len(literal)
+    windows = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
+    if windows[places].tobytes() != literal * len(places):
+        raise Irregular
 
 
 def _cell_type(codec: ColumnCodec) -> pa.DataType:

@@ -7,9 +7,10 @@ reading each distinct text once. A value that is not plainly right raises Irregu
 from __future__ import annotations
 
 import re
+from binascii import a2b_base64
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,17 +18,16 @@ import pyarrow.compute as pc
 
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.model import kinds
-from cdcwire.mysql.value_texts import integer_range, pattern
+from cdcwire.mysql.value_texts import FIRST_YEAR, LAST_YEAR, integer_range, pattern
 from cdcwire_conformance.arrow.column_decoders import Irregular
+from cdcwire_conformance.formats.csv.arrow_shapes import is_usual, offsets_of, validity_of
 
 Convert: TypeAlias = Callable[[pa.Array], pa.Array]
 
-_FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30})?(?:e[+-][0-9]{2,3})?"
+FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30})?(?:e[+-][0-9]{2,3})?"
 _LOOKAHEAD = "(?!"
 _MOST_DISTINCT = 1 << 12
-_NO_PAIR = 0xFFFF
 _PAD = ord("=")
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def can_convert(codec: ColumnCodec) -> bool:
@@ -58,10 +58,10 @@ def _converter(kind: kinds.Type, codec: ColumnCodec) -> Convert | None:
             low, high = integer_range(kind)
             return lambda cells: _in_range(cells, low, high)
         case kinds.YearType():
-            return lambda cells: _distinct(cells, codec)
+            return _years
         case kinds.FloatType(bits):
             target = pa.float32() if bits == 32 else pa.float64()
-            return lambda cells: _floats(cells, target)
+            return lambda cells: _floats(cells, kind, target)
         case (
             kinds.DecimalType()
             | kinds.DateType()
@@ -69,7 +69,8 @@ def _converter(kind: kinds.Type, codec: ColumnCodec) -> Convert | None:
             | kinds.DatetimeType()
             | kinds.TimestampType()
         ):
-            return _matching(pattern(kind))
+            matching = _matching(pattern(kind))
+            return lambda cells: _as_texts(cells) if is_usual(kind, cells) else matching(cells)
         case kinds.TextType():
             return lambda cells: cells
         case kinds.JsonType():
@@ -90,6 +91,13 @@ def _in_range(cells: pa.Array, low: int, high: int) -> pa.Array:
     return cells
 
 
+def _years(cells: pa.Array) -> pa.Array:
+    is_year = pc.and_(pc.greater_equal(cells, FIRST_YEAR), pc.less_equal(cells, LAST_YEAR))
+    if pc.all(pc.or_(is_year, pc.equal(cells, 0))).as_py() is False:
+        raise Irregular
+    return cells
+
+
 def _distinct(cells: pa.Array, codec: ColumnCodec) -> pa.Array:
     """Return the cells, after the plain reader has read each distinct one."""
     distinct = cells.unique()
@@ -101,9 +109,10 @@ def _distinct(cells: pa.Array, codec: ColumnCodec) -> pa.Array:
     return cells
 
 
-def _floats(cells: pa.Array, target: pa.DataType) -> pa.Array:
-    texts = cells.cast(pa.string())
-    _expect(texts, _FLOAT)
+def _floats(cells: pa.Array, kind: kinds.FloatType, target: pa.DataType) -> pa.Array:
+    texts = _as_texts(cells)
+    if not is_usual(kind, cells):
+        _expect(texts, FLOAT)
     found = texts.cast(target)
     if pc.any(pc.is_inf(found)).as_py():
         raise Irregular
@@ -130,6 +139,10 @@ def _matching(expression: str) -> Convert:
         return texts
 
     return convert
+
+
+def _as_texts(cells: pa.Array) -> pa.Array:
+    return cells.cast(pa.string())
 
 
 def _closing(expression: str) -> int:
@@ -168,53 +181,32 @@ def _from_hex(cells: pa.Array) -> pa.Array:
 def _from_base64(cells: pa.Array) -> pa.Array:
     """Return what base64 says, of all cells at once: each has whole groups of four signs."""
     rows = len(cells)
-    _, offsets_buffer, data_buffer = cells.buffers()
-    offsets = np.frombuffer(offsets_buffer, np.int32)[cells.offset : cells.offset + rows + 1]
-    if data_buffer is None or offsets[0] == offsets[-1]:
+    offsets, data = offsets_of(cells), cells.buffers()[2]
+    if data is None or offsets[0] == offsets[-1]:
         return cells
     lengths = np.diff(offsets)
     if (lengths & 3).any():
         raise Irregular
-    signs = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
-    pairs = np.frombuffer(signs.tobytes(), "<u2")
-    first, second = _PAIRS[pairs[0::2]], _PAIRS[pairs[1::2]]
-    # Of all signs, only the last or the last two of a cell may be padding, which is 0 in the table.
-    has_any = lengths > 0
-    ends = offsets[1:][has_any] - offsets[0]
-    is_padded = signs[ends - 1] == _PAD
-    padding = is_padded + (is_padded & (signs[ends - 2] == _PAD)).astype(np.int64)
-    pads = int(padding.sum())
-    if max(first.max(), second.max()) == _NO_PAIR or int((signs == _PAD).sum()) != pads:
+    text = memoryview(data)[offsets[0] : offsets[-1]].tobytes()
+    # Only the last or the last two signs of a cell may be padding. It is read as the digit 0.
+    signs, ends = np.frombuffer(text, np.uint8), offsets[1:] - offsets[0]
+    is_padded = (signs.take(ends - 1) == _PAD) & (lengths > 0)
+    is_padded_twice = is_padded & (signs.take(ends - 2) == _PAD)
+    padding = is_padded.astype(np.int32) + is_padded_twice
+    octets = a2b_base64(text.replace(b"=", b"A"))
+    # The parser skips what is not a digit.
+    if len(octets) != len(text) // 4 * 3 or np.count_nonzero(signs == _PAD) != padding.sum():
         raise Irregular
-    octets = np.empty((len(first), 3), np.uint8)
-    octets[:, 0] = first >> 4
-    octets[:, 1] = (first & 15) << 4 | second >> 8
-    octets[:, 2] = second & 0xFF
-    found = octets.reshape(-1)
-    if pads:
-        ends = (ends >> 2) * 3
-        cut = np.concatenate([ends[padding > 0] - 1, ends[padding > 1] - 2])
-        if found[cut].any():
+    found = np.frombuffer(octets, np.uint8)
+    whole = (ends >> 2) * 3
+    for is_filler, places in ((is_padded, whole - 1), (is_padded_twice, whole - 2)):
+        if (is_filler & (found.take(places) != 0)).any():
             raise Irregular  # bits that stand for nothing are not 0
-        found = np.delete(found, cut)
-    sizes = (lengths >> 2) * 3
-    sizes[has_any] -= padding.astype(sizes.dtype)
-    starts = np.zeros(rows + 1, np.int32)
-    np.cumsum(sizes, out=starts[1:])
-    validity = cells.is_valid().buffers()[1] if cells.null_count else None
-    return pa.Array.from_buffers(
-        pa.binary(), rows, [validity, pa.py_buffer(starts), pa.py_buffer(found)]
+    # Each value has its own bytes, and those of its padding as an element after it.
+    borders = np.zeros(2 * rows + 1, np.int32)
+    borders[1::2], borders[2::2] = whole - padding, whole
+    parts = pa.Array.from_buffers(
+        pa.binary(), 2 * rows, [None, pa.py_buffer(borders), pa.py_buffer(octets)]
     )
-
-
-def _table_of_pairs() -> Any:
-    """Return what two signs say, by both as a little-endian number; padding says 0."""
-    digits = np.full(256, 1 << 6, np.uint16)
-    digits[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(64, dtype=np.uint16)
-    digits[_PAD] = 0
-    pairs = digits[None, :] << 6 | digits[:, None]  # the first sign is the low byte
-    is_none = (digits[None, :] > 63) | (digits[:, None] > 63)
-    return np.where(is_none, np.uint16(_NO_PAIR), pairs).reshape(-1)
-
-
-_PAIRS = _table_of_pairs()
+    is_valid = validity_of(cells)
+    return parts.take(pa.array(2 * np.arange(rows), mask=None if is_valid is None else ~is_valid))
