@@ -46,6 +46,11 @@ def shortened(text: str, limit: int = LONGEST_ERROR) -> str:
     return f"{text[:limit]}… ({len(text) - limit} more characters)"
 
 
+def said(text: str) -> str:
+    """Return text of another program for people. It is cut first, so that its length is bounded."""
+    return visible(shortened(text))
+
+
 def without_secrets(text: str) -> str:
     """Return text with stars in place of users and passwords of URLs, and of secret parameters."""
     return _PARAMETER.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))

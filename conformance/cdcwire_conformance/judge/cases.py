@@ -18,7 +18,7 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import Difference, shorten, shown_event
-from cdcwire_conformance.judge.events import EventRules, compare_events
+from cdcwire_conformance.judge.events import MOST_DIFFERENCES, EventRules, compare_events
 from cdcwire_conformance.protocol.answers import Answer, Events, Messages, Rejected
 
 
@@ -84,7 +84,7 @@ def rejection_text(answer: Rejected) -> str:
     if answer.offset is not None:
         where.append(f"byte {answer.offset}")
     if answer.path:
-        where.append(path_text(answer.path))
+        where.append(shorten(path_text(answer.path)))
     place = f" at {', '.join(where)}" if where else ""
     return f"rejected{place}: {shorten(answer.problem or 'no reason given')}"
 
@@ -103,6 +103,8 @@ def _focus(message: Message, part: str, offset: int, title: str) -> Focus | None
 
 
 def _count(differences: Sequence[Difference]) -> str:
+    if len(differences) >= MOST_DIFFERENCES:
+        return f"{MOST_DIFFERENCES} differences or more"
     return "1 difference" if len(differences) == 1 else f"{len(differences)} differences"
 
 
@@ -140,7 +142,7 @@ def _rejection_notes(error: Json, answer: Rejected) -> list[str]:
             notes.append(f"rejected with {name} {found}; the reference says {wanted}")
     path = error.get("path")
     if path is not None and answer.path is not None and tuple(path) != answer.path:
-        theirs, ours = path_text(answer.path), path_text(tuple(path))
+        theirs, ours = shorten(path_text(answer.path)), path_text(tuple(path))
         notes.append(f"rejected in {theirs or 'the message'}; the reference says {ours}")
     return notes
 

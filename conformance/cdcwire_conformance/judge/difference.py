@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from cdcwire.core.errors import Path, path_text
 from cdcwire.model.kinds import Type
 from cdcwire.model.text import Json
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import shortened, visible
 
 ABSENT_TEXT = "absent"
 _LONGEST = 120
+_LONGEST_TEXT = 1000
+_LONGEST_STEP = 200
 
 
 A_VALUE = "a value"
@@ -38,6 +40,14 @@ class Difference:
     type: Type | None = None
     events: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Cut the texts of the answer: a testee may send names of any length."""
+        for name in ("expected", "got", "hint"):
+            object.__setattr__(self, name, shortened(getattr(self, name), _LONGEST_TEXT))
+        object.__setattr__(self, "change", tuple(shortened(c, _LONGEST_TEXT) for c in self.change))
+        path = (shortened(s, _LONGEST_STEP) if isinstance(s, str) else s for s in self.path)
+        object.__setattr__(self, "path", tuple(path))
+
     @property
     def where(self) -> str:
         """The path as text; ``answer`` for the whole answer."""
@@ -58,7 +68,7 @@ def shorten(text: str, limit: int = _LONGEST) -> str:
 
 def quoted(text: Json) -> str:
     """Return a JSON value, shortened, with members sorted and invisible characters escaped."""
-    return shorten(visible(json.dumps(text, ensure_ascii=False, sort_keys=True)))
+    return visible(shorten(json.dumps(text, ensure_ascii=False, sort_keys=True)))
 
 
 def shown_bytes(text: Json) -> str:

@@ -7,7 +7,7 @@ with the schemas, when asked. The judge checks the inside of the events.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
@@ -16,11 +16,14 @@ from cdcwire.model.text import Json
 from cdcwire_conformance.problems import InvalidJsonError, json_problem
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import said, shortened, visible
 
 
 class ProtocolError(ValueError):
-    """An answer breaks the protocol. The text says how, and shows the answer."""
+    """An answer breaks the protocol. The text says how, and shows the answer in part."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(shortened(problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,10 @@ class Rejected:
 
 Answer: TypeAlias = Events | Messages | Rejected
 
+_LONGEST_PATH = 100  # steps of a rejection that are kept
+_MOST_NAMES = 1000  # of formats, features or choices
+_LONGEST_NAME = 200
+
 
 def excerpt(line: bytes, size: int = 200) -> str:
     """Return the beginning of a line for people."""
@@ -115,6 +122,7 @@ def parse_description(document: Mapping[str, Json]) -> Description:
     formats = document.get("formats")
     if not isinstance(formats, dict):
         raise ProtocolError("the answer to start needs 'formats': an object, format to claim")
+    _check_names("formats", formats)
     ahead = document.get("ahead", False)
     if not isinstance(ahead, bool):
         raise ProtocolError("the answer to start: ahead is true or false")
@@ -131,7 +139,7 @@ def _text(document: Mapping[str, Json], name: str, default: str) -> str:
     found = document.get(name, default)
     if not isinstance(found, str):
         raise ProtocolError(f"the answer to start: {name} is text")
-    return visible(found)
+    return said(found)
 
 
 def _claim(name: str, document: Json) -> Claim:
@@ -145,7 +153,16 @@ def _claim(name: str, document: Json) -> Claim:
         raise ProtocolError(f"formats.{name}.without is a list of names of features")
     if not isinstance(choices, dict) or not all(isinstance(v, str) for v in choices.values()):
         raise ProtocolError(f"formats.{name}.choices is an object, subject to choice")
+    for names in (without, choices, choices.values()):
+        _check_names(f"formats.{name}", names)
     return Claim(encode, frozenset(without), choices)
+
+
+def _check_names(member: str, names: Collection[str]) -> None:
+    if len(names) > _MOST_NAMES or any(len(name) > _LONGEST_NAME for name in names):
+        raise ProtocolError(
+            f"{member} has at most {_MOST_NAMES} names, each of at most {_LONGEST_NAME} characters"
+        )
 
 
 def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Answer:
@@ -177,7 +194,7 @@ def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Ans
 
 def _error_text(error: Json) -> str:
     problem = error.get("problem") if isinstance(error, Mapping) else error
-    return visible(problem if isinstance(problem, str) else repr(problem))[:200]
+    return visible((problem if isinstance(problem, str) else repr(problem))[:200])
 
 
 def _message(index: int, item: Json) -> Message:
@@ -191,7 +208,7 @@ def _rejected(document: Json) -> Rejected:
     if document is None or document is True:
         return Rejected()
     if isinstance(document, str):
-        return Rejected(visible(document))
+        return Rejected(said(document))
     if not isinstance(document, dict):
         raise ProtocolError("'rejected' is an object; {} is enough")
     problem, path = document.get("problem"), document.get("path")
@@ -208,8 +225,15 @@ def _rejected(document: Json) -> Rejected:
     ):
         raise ProtocolError("rejected.path is a list of names and numbers")
     return Rejected(
-        None if problem is None else visible(problem),
+        None if problem is None else said(problem),
         numbers["message"],
         numbers["offset"],
-        None if path is None else tuple(path),
+        None if path is None else _path(path),
+    )
+
+
+def _path(steps: list[str | int]) -> tuple[str | int, ...]:
+    """Return a path whose length is bounded."""
+    return tuple(
+        shortened(step) if isinstance(step, str) else step for step in steps[:_LONGEST_PATH]
     )

@@ -19,7 +19,7 @@ from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.results import Outcome, Results
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import said
 
 Section: TypeAlias = Literal["accept", "reject", "encode"]
 SECTIONS: Mapping[Section, str] = {
@@ -33,6 +33,7 @@ _ENOUGH = 3  # cases, before a feature is said to explain them
 _MANY = 20  # cases that differ in one field only, before it is said that it can be declined
 _CLAUSES_SHOWN = 3
 _SIDES = ("before", "after")
+_LONGEST_KIND = 200  # characters of a text by which failures are grouped
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"|\S*[/\\]\S*")
 _REASON = re.compile(
     r"^(?:panic: |fatal error: |Exception in thread|thread '.*' panicked)"
@@ -267,7 +268,8 @@ def part_of(path: Path) -> str:
 
 def _general(text: str) -> str:
     """Return a text without what differs from case to case: numbers, quoted text, paths."""
-    return _VARIABLE.sub("#", text)
+    # The pattern's time grows with the square of a word. Longer numbers must not move the end.
+    return _VARIABLE.sub("#", text[: 2 * _LONGEST_KIND])[:_LONGEST_KIND]
 
 
 def crash_reason(outcome: Outcome) -> str:
@@ -277,7 +279,7 @@ def crash_reason(outcome: Outcome) -> str:
     if not reasons:
         return outcome.problem
     is_python = any(line.startswith("Traceback ") for line in lines)
-    return visible(reasons[-1 if is_python else 0])
+    return said(reasons[-1 if is_python else 0])
 
 
 def _family(kind: Type) -> str:

@@ -156,6 +156,7 @@ class KeptAliveTestee:
                 self._forget_up_to(request)
                 data += self._lines_after(len(data))
             self._seq += 1 + self._sent
+            process.asked = 1 + self._sent
             process.write(data, deadline)
         process.asked = 1 + self._sent
         return self._seq - self._sent

@@ -67,9 +67,10 @@ class LineProcess:
     """A running command with its three pipes.
 
     ``memory_limit``: resident bytes of the process and its children, above which it is killed;
-    ``is_over_memory`` is then true. ``is_over_line_limit``: it wrote more than ``line_limit``
-    bytes that nobody read, and its output is closed, which may end it. ``asked``: the answers that
-    it still owes, each of up to ``line_limit`` bytes.
+    ``is_over_memory`` is then true. ``asked``: the answers that it still owes. ``line_limit``:
+    bytes of one answer, and of all answers that nobody read yet. At that limit its output is not
+    read until an answer is taken. ``is_over_line_limit``: one answer was longer, or so much came
+    that was not asked for; its output is closed, which may end it.
     Raises (on creation): CannotStartError.
     """
 
@@ -88,8 +89,8 @@ class LineProcess:
         self.asked = 1
         self._has_ended = threading.Event()
         self._lines: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
-        self._produced = 0  # bytes put into _lines; written by the reading thread only
-        self._consumed = 0  # bytes taken out of it
+        self._unread = 0  # bytes in _lines
+        self._taken = threading.Condition()  # guards _unread; a line was taken out of _lines
         self.stderr = CapturedText()
         marked, self._mark = labelled_environment(env)
         with interrupts_wait():  # no process is started and forgotten
@@ -119,17 +120,29 @@ class LineProcess:
             pending += piece
             *lines, rest = pending.split(b"\n") if b"\n" in piece else [pending]
             for line in lines:
-                self._produced += len(line)
                 if line.strip():
+                    with self._taken:
+                        self._unread += len(line)
                     self._lines.put(bytes(line))
             pending = rest
-            unread = self._produced - self._consumed + len(pending)
-            if max(len(pending), unread // max(1, self.asked)) > self._line_limit:
+            if len(pending) > self._line_limit or not self._wait_for_room():
                 self.is_over_line_limit = True
                 return TooMuch()
         if pending.strip():
             self._lines.put(bytes(pending))  # an answer without its line end
         return Ended()
+
+    def _wait_for_room(self) -> bool:
+        """Wait until the unread answers are within the limit.
+
+        Returns: False if there are more of them than were asked for.
+        """
+        with self._taken:
+            while self._unread > self._line_limit and not self._has_ended.is_set():
+                if self._lines.qsize() > self.asked:
+                    return False
+                self._taken.wait()
+        return True
 
     def _read_stderr(self, stream: IO[bytes]) -> None:
         with stream:
@@ -182,7 +195,9 @@ class LineProcess:
         if isinstance(found, Exception):
             self._lines.put(found)  # it stays true
             raise found
-        self._consumed = self._produced
+        with self._taken:
+            self._unread -= len(found)
+            self._taken.notify()
         return found
 
     def close_input(self) -> None:
@@ -211,6 +226,8 @@ class LineProcess:
         """Kill what is left of the process and of all it started, and let the threads finish."""
         _LIVE.discard(self)
         self._has_ended.set()
+        with self._taken:
+            self._taken.notify()
         with contextlib.suppress(OSError):
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -252,13 +269,16 @@ def run_once(
     """Run a command on some input and return what it wrote. Raises: CannotStartError."""
     process = LineProcess(command, env=env, line_limit=limit, memory_limit=memory_limit)
     lines: list[bytes] = []
+    size = 0
     timed_out = too_much = False
     try:
         with contextlib.suppress(BrokenPipeError):  # it need not read its input
             process.write(data, deadline)
         process.close_input()
-        while True:
+        while size <= limit:
             lines.append(process.read_line(deadline))
+            size += len(lines[-1])
+        too_much = True
     except TimeoutError:
         timed_out = True
     except TooMuch:

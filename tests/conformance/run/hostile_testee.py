@@ -41,6 +41,15 @@ def misbehave(seq: object) -> None:
         case "flood":
             while True:
                 os.write(1, b'{"more":1}' * 1000)
+        case "long-problem":
+            say({"seq": seq, "rejected": {"problem": "x" * 50_000_000}})
+        case "long-word":
+            print(f"Error: {'x' * 60_000}", file=sys.stderr, flush=True)
+            sys.exit(3)
+        case "names":
+            image = {"x" * 100_000: None, **dict.fromkeys(map(str, range(100_000)))}
+            row = {"kind": "row", "op": "insert", "schema": "test", "table": "t", "key": []}
+            say({"seq": seq, "events": [{**row, "before": None, "after": image}]})
         case "line-ends":
             while True:
                 os.write(1, b"\n" * 1000)

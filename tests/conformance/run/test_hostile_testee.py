@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found i
 HOSTILE = str(Path(__file__).with_name("hostile_testee.py"))
 # A decoder that believes the number of elements in this message allocates 16 GiB.
 CASE = "craft/tables/element-count-huge"
+ACCEPTED = "craft/rows/all-flags"
 SHORT = ["--timeout", "0.5"]
 LONG = ["--timeout", "900"]
 Verify = Callable[..., tuple[int, str]]
@@ -39,11 +41,13 @@ def verify(
         threads = set(threading.enumerate())
         report = tmp_path / "report.json"
         command = [sys.executable, HOSTILE, mode, str(pids)]
-        given = ["--case", CASE, "--jobs", "1", "--json", str(report), *words]
+        chosen = [] if "--case" in words else ["--case", CASE]
+        given = [*chosen, "--no-derived", "--jobs", "1", "--json", str(report), *words]
         code = main(["verify", "craft", *given, "--", *command])
         shown = capsys.readouterr()
         assert shown.err == ""
-        (outcome,) = json.loads(report.read_text("utf-8"))["outcomes"]
+        outcomes = json.loads(report.read_text("utf-8"))["outcomes"]
+        (outcome,) = (each for each in outcomes if each["verdict"] != "not claimed")
         assert list(labelled_processes()) == [], "a process is left"
         assert set(threading.enumerate()) <= threads, "a thread is left"
         assert list(temporary.iterdir()) == [], "a temporary file is left"
@@ -77,6 +81,23 @@ def test_misbehaviour_is_a_failed_case_and_leaves_nothing(
     if "--" in words[-2]:
         limit = words[-2]
         assert limit == "--timeout" or f"({limit})" in shown
+
+
+@pytest.mark.parametrize(
+    ("mode", "verdict"),
+    [("long-problem", "failed"), ("names", "failed"), ("long-word", "crashed")],
+)
+def test_long_text_of_a_testee_is_cut_before_it_is_worked_on(
+    mode: str, verdict: str, verify: Verify, tmp_path: Path
+) -> None:
+    """Grouping failures by 50 MB of text took longer than anyone waits."""
+    began = process_time()
+    code, shown = verify(mode, *LONG, "--case", ACCEPTED)
+    assert code == 1
+    assert shown.startswith(f"{verdict}\n")
+    assert len(shown) < 100_000  # with up to 64 KiB of standard error
+    assert (tmp_path / "report.json").stat().st_size < 200_000
+    assert process_time() - began < 5
 
 
 @pytest.mark.parametrize("mode", ["loud", "end"])

@@ -17,6 +17,7 @@ from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAns
 from cdcwire_conformance.testees.captured import STDERR_LIMIT
 from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE
 from cdcwire_conformance.testees.memory import can_measure
+from cdcwire_conformance.testees.pipes import LineProcess
 from cdcwire_conformance.testees.processes import labelled_processes
 
 FAKE = str(Path(__file__).with_name("fake_testee.py"))
@@ -323,3 +324,28 @@ def test_announced_requests_larger_than_the_pipe_are_sent_one_by_one(opened: Ope
     testee.start()
     large = [Request("decode", "toy", {"messages": [{"value": "A" * 100_000}]}) for _ in range(3)]
     assert asked_by_name(testee, large) == ["Events"] * 3
+
+
+def test_answers_ahead_are_not_read_beyond_the_limit_until_one_is_taken(tmp_path: Path) -> None:
+    """64 answers of 100 KB each wait in the pipe, not in memory."""
+    written = tmp_path / "written"
+    program = (
+        "import os, sys\n"
+        "for number in range(64):\n"
+        "    os.write(1, b'x' * 100_000 + b'\\n')\n"
+        "    with open(sys.argv[1], 'ab') as file: file.write(b'.')\n"
+    )
+    process = LineProcess([sys.executable, "-c", program, str(written)], line_limit=200_000)
+    process.asked = 64
+    try:
+        process.read_line(time.monotonic() + 10)
+        until, size = time.monotonic() + 0.5, 0
+        while time.monotonic() < until:  # it writes as long as somebody reads
+            if written.exists() and written.stat().st_size > size:
+                until, size = time.monotonic() + 0.5, written.stat().st_size
+        assert size < 8
+        for _ in range(63):
+            assert len(process.read_line(time.monotonic() + 10)) == 100_000
+        assert not process.is_over_line_limit
+    finally:
+        process.end(0)

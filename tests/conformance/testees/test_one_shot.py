@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request
 from cdcwire_conformance.testees import NoAnswer, OneShotTestee
 from cdcwire_conformance.testees.one_shot import raw_bytes
+from cdcwire_conformance.testees.pipes import run_once
 from cdcwire_conformance.testees.processes import labelled_processes
 
 FAKE = str(Path(__file__).with_name("fake_one_shot.py"))
@@ -103,3 +105,15 @@ def test_raw_bytes_more_than_a_value_is_none(body: dict[str, object]) -> None:
 
 def test_raw_bytes_encode_is_none() -> None:
     assert raw_bytes(ENCODE) is None
+
+
+def test_lines_that_are_all_read_have_the_limit_together() -> None:
+    program = (
+        "import os, time\n"
+        "for number in range(40):\n"
+        "    os.write(1, b'x' * 50_000 + b'\\n')\n"
+        "    time.sleep(0.05)\n"
+    )
+    result = run_once([sys.executable, "-c", program], b"", time.monotonic() + 30, limit=500_000)
+    assert result.too_much
+    assert len(result.stdout) < 600_000
