@@ -69,8 +69,8 @@ class LineProcess:
     ``memory_limit``: resident bytes of the process and its children, above which it is killed;
     ``is_over_memory`` is then true. ``asked``: the answers that it still owes. ``line_limit``:
     bytes of one answer, and of all answers that nobody read yet. At that limit its output is not
-    read until an answer is taken. ``is_over_line_limit``: one answer was longer, or so much came
-    that was not asked for; its output is closed, which may end it.
+    read until an answer is taken. ``is_over_line_limit``: one answer is longer, or all output that
+    nobody requested is. Its output is then closed, which may end the process.
     Raises (on creation): CannotStartError.
     """
 

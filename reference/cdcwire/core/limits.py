@@ -85,15 +85,46 @@ def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:
     It reads no further than ``end`` or the end of the value.
     Raises: DecodeError at the first value too many.
     """
-    if end - start <= MAX_FAST_JSON_BYTES:
-        return
+    if end - start > MAX_FAST_JSON_BYTES:
+        _count_values(data, start, end, clause, MAX_JSON_VALUES)
+
+
+class JsonValues:
+    """Counts the values of the JSON texts of one message.
+
+    Nothing is counted while the texts are too short to have too many.
+    """
+
+    __slots__ = ("_clause", "_counted", "_most", "_uncounted")
+
+    def __init__(self, clause: str) -> None:
+        self._clause = clause
+        self._most = 0  # values that the texts may have
+        self._counted = 0
+        self._uncounted: list[tuple[bytes, int, int]] = []
+
+    def add(self, data: bytes, start: int, end: int) -> None:
+        """Count a text. Raises: DecodeError at the first value too many."""
+        self._most += (end - start) // 2 + 1
+        self._uncounted.append((data, start, end))
+        if self._most > MAX_JSON_VALUES:
+            for text in self._uncounted:
+                left = MAX_JSON_VALUES - self._counted
+                self._counted += _count_values(*text, self._clause, left)
+            self._uncounted.clear()
+
+
+def _count_values(data: bytes, start: int, end: int, clause: str, limit: int) -> int:
+    """Return the number of values of a text, of at most ``limit``. Raises: DecodeError."""
     depth, count, position = 0, 1, start
+    if count > limit:
+        raise DecodeError(f"more than {MAX_JSON_VALUES} values", start, clause)
     while found := _TOKEN.search(data, position, end):
         token, position = found.group(), found.end()
         if token in _CLOSING:
             depth -= 1
             if not depth:
-                return
+                break
             continue
         if token in _OPENING:
             depth += 1
@@ -105,6 +136,6 @@ def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:
             position += data.startswith(b'"', position)
             continue
         count += 1
-        if count > MAX_JSON_VALUES:
-            problem = f"more than {MAX_JSON_VALUES} values"
-            raise DecodeError(problem, found.start(), clause)
+        if count > limit:
+            raise DecodeError(f"more than {MAX_JSON_VALUES} values", found.start(), clause)
+    return count

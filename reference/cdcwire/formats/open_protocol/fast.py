@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 
 from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
 from cdcwire.core.format import NO_CONTEXT, Context
-from cdcwire.core.limits import MAX_FAST_JSON_BYTES
+from cdcwire.core.limits import MAX_FAST_JSON_BYTES, JsonValues
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.keys import read_key
+from cdcwire.formats.open_protocol.members import VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
@@ -119,6 +120,8 @@ class RowDecoder(FastDecoder):
         self._credit.earn(len(value))
         if not key.startswith(_KEY_START) or len(key) == len(_KEY_START):
             raise Irregular
+        is_small = len(key) + len(value) <= MAX_FAST_JSON_BYTES
+        counter = None if is_small else JsonValues(VALUE_RULES.limits_clause)
         rows: list[Row | Event] = []
         key_end, value_end = len(_KEY_START), 0
         while key_end < len(key):
@@ -127,8 +130,9 @@ class RowDecoder(FastDecoder):
             value_end = value_start + _read_u64(value, value_start - 8)[0]
             if key_end > len(key) or value_end > len(value):
                 raise Irregular
-            if max(key_end - key_start, value_end - value_start) > MAX_FAST_JSON_BYTES:
-                raise Irregular
+            if counter is not None:
+                counter.add(key, key_start, key_end)
+                counter.add(value, value_start, value_end)
             digits_start = key_start + len(_TS)
             comma = key.find(b",", digits_start, key_end)
             digits = key[digits_start:comma]

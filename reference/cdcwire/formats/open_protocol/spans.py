@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from cdcwire.core.claim_check import file_spans
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Context
+from cdcwire.core.limits import JsonValues
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import MAX_TEXT, Spans, json_text
@@ -68,7 +69,8 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     if isinstance(message, StoredFile):
         yield from file_spans(message, _KEY_CLAUSES["ccl"])
         return
-    key, value = _Part(message.key, "key"), _Part(message.value, "value")
+    values = JsonValues(VALUE_RULES.limits_clause)
+    key, value = _Part(message.key, "key", values), _Part(message.value, "value", values)
     event_types: list[int] = []
     yield from key.each(_key_spans(key, event_types))
     if key.is_read:
@@ -80,11 +82,13 @@ class _Part(Spans):
 
     is_read = False  # whether it has the items that decoding reads
 
-    def __init__(self, data: bytes | None, part: str) -> None:
+    def __init__(self, data: bytes | None, part: str, values: JsonValues) -> None:
         super().__init__(data or b"", part, (part,))
+        self._values = values
 
     def json(self, place: ItemBounds, path: Path, rules: JsonRules, what: str) -> JsonObject | None:
         """Add the opening of an item's object and return it; anything else is one span."""
+        self._values.add(self.data, *place)
         document = read_json(self.data, rules, *place)
         if isinstance(document.value, JsonObject):
             self.add(document.start + 1, path, what, rules.text_clause)

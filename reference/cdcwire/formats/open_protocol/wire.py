@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
-from cdcwire.core.limits import SizeLimitError
+from cdcwire.core.limits import JsonValues, SizeLimitError
 from cdcwire.formats.open_protocol.framing import (
     ItemBounds,
     check_item_counts,
@@ -57,7 +57,8 @@ def read_message(
     Raises: TruncatedError, DecodeError.
     """
     places = read_key_frame(key)
-    keys = [_read_key_item(key or b"", place, index) for index, place in enumerate(places)]
+    values = JsonValues(VALUE_RULES.limits_clause)
+    keys = [_read_key_item(key or b"", place, index, values) for index, place in enumerate(places)]
     value = value or b""
     if not value and all(item.t == EVENT_RESOLVED for item in keys):
         return Message(tuple(Item(item, None) for item in keys))
@@ -71,17 +72,22 @@ def read_message(
         if names_table and not selection.wants(item_key.scm or None, item_key.tbl):
             continue
         with step("value", index):
-            items.append(Item(item_key, _read_value_item(item_key, value, place, opened)))
+            items.append(Item(item_key, _read_value_item(item_key, value, place, opened, values)))
     return Message(tuple(items))
 
 
-def _read_key_item(key: bytes, place: ItemBounds, index: int) -> Key:
+def _read_key_item(key: bytes, place: ItemBounds, index: int, values: JsonValues) -> Key:
     with step("key", index):
+        values.add(key, *place)
         return read_key(key, *place)
 
 
 def _read_value_item(
-    key: Key, value: bytes, place: ItemBounds, opened: DecompressedItems | None
+    key: Key,
+    value: bytes,
+    place: ItemBounds,
+    opened: DecompressedItems | None,
+    values: JsonValues,
 ) -> Row | Ddl | None:
     start, end = place
     if key.t == EVENT_RESOLVED:
@@ -91,9 +97,11 @@ def _read_value_item(
         return None
     read = read_row if key.t == EVENT_ROW else read_ddl
     if opened is None:
+        values.add(value, start, end)
         return read(value, start, end)
     item = opened.read(place)
     try:
+        values.add(item, 0, len(item))
         return read(item, 0, len(item))
     except DecodeError as error:
         raise error.outside(start, "decompressed item") from error

@@ -7,7 +7,9 @@ import zlib
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.format import Compression, Selection
+from cdcwire.core.format import Compression, Context, Selection
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.formats.open_protocol import (
     Column,
     Ddl,
@@ -20,7 +22,9 @@ from cdcwire.formats.open_protocol import (
     encode,
 )
 from cdcwire.formats.open_protocol.wire import read_message, write_message
+from cdcwire_conformance.compressions import known_compressions
 
+FORMAT = get_format("open-protocol")
 VERSION = bytes.fromhex("0000000000000001")
 TS = 424316594097225729
 
@@ -444,3 +448,38 @@ def test_compressed_item_is_reported_at_its_start(item: bytes, path: Path, claus
         read_message(key_of(ROW_KEY), frame(item), compression=ZLIB)
     assert (caught.value.offset, caught.value.path) == (8, path)
     assert caught.value.clause == f"open-protocol: {clause}"
+
+
+def items_with_values(
+    item_count: int, value_count: int, compression: Compression | None = None
+) -> KafkaMessage:
+    """Return a message of equal rows, each with a member that the reader ignores."""
+    row = b'{"u":{"a":{"t":3,"f":0,"v":1}},"x":[' + b"1," * (value_count - 1) + b"1]}"
+    value = row if compression is None else compression.compress(row)
+    return KafkaMessage(key_of(*item_count * [ROW_KEY]), frame(*item_count * [value]))
+
+
+@pytest.mark.parametrize("way", ["plain", "fast", "explain", "compressed"])
+def test_limit_of_values_holds_for_all_items_of_a_message(way: str) -> None:
+    """Three items of 300,000 values are within 1,000,000, and the fourth one is not."""
+    compressions = known_compressions() if way == "compressed" else {}
+    options = {"large-message-handle-compression": "lz4"} if compressions else {}
+    context = Context(options, compressions=compressions)
+
+    def problem(message: KafkaMessage) -> DecodeError | None:
+        if way == "explain":
+            return FORMAT.explain(message).error
+        try:
+            if way == "fast":
+                list(FORMAT.decoder(context)(message))
+            else:
+                list(FORMAT.to_events(message, context=context))
+        except DecodeError as error:
+            return error
+        return None
+
+    assert problem(items_with_values(3, 300_000, compressions.get("lz4"))) is None
+    error = problem(items_with_values(4, 300_000, compressions.get("lz4")))
+    assert error is not None
+    assert error.clause == "open-protocol: limits"
+    assert error.path == ("value", 3)
