@@ -1,8 +1,8 @@
 """Files of JSON lines, as they are or compressed: ``*.jsonl``, ``*.jsonl.gz``, ``*.jsonl.zst``.
 
-A few compressed bytes can become any number of bytes. So there is a limit on what is in memory
-after decompression: one line of a ``.gz`` file, all of a ``.zst`` file. An environment variable
-sets it, since Spark's workers read files too.
+A few compressed bytes can become any number of bytes. So there are limits on what is in memory
+after decompression: one line, and all of a ``.zst`` file. An environment variable sets them, since
+Spark's workers read files too. Reading the message of a line takes four times its memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from cdcwire_conformance.compressions import decompressed_within
 from cdcwire_conformance.extras import load_extra
 
 LIMIT_VARIABLE = "CDCWIRE_MAX_DECOMPRESSED_BYTES"
+MAX_LINE_BYTES = 128 << 20
 MAX_DECOMPRESSED_BYTES = 512 << 20
+MAX_BLANK_LINES = 1_000_000
 
 LINES = ".jsonl"
 _GZIP, _ZSTD = ".gz", ".zst"
@@ -42,10 +44,24 @@ def stem_of(name: str) -> str:
     return PurePath(name.removesuffix(_GZIP).removesuffix(_ZSTD)).stem
 
 
-def _limit() -> int:
+class BlankLines:
+    """Counts the blank lines of a file. Nothing else of it may be left after decompression."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+
+    def add(self) -> None:
+        """Count one. Raises: OSError if there are too many."""
+        self._count += 1
+        if self._count > MAX_BLANK_LINES:
+            raise OSError(EFBIG, f"more than {MAX_BLANK_LINES} blank lines", self._name)
+
+
+def _limit(default: int) -> int:
     text = os.environ.get(LIMIT_VARIABLE, "")
     if not text:
-        return MAX_DECOMPRESSED_BYTES
+        return default
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
         raise OSError(EINVAL, f"{LIMIT_VARIABLE} is not a number from 1: {text!r:.40}")
     return int(text)
@@ -96,19 +112,32 @@ def plain(name: str, file: BinaryIO) -> BinaryIO:
     if not is_lines(name) or not is_compressed(name):
         return file
     try:
-        limit = _limit()
+        limit, line_limit = _limit(MAX_DECOMPRESSED_BYTES), _limit(MAX_LINE_BYTES)
     except OSError:
         file.close()
         raise
     if name.endswith(_GZIP):
-        return cast(BinaryIO, _Unzipped(name, file, limit))
+        return cast(BinaryIO, _Unzipped(name, file, line_limit))
     cramjam = load_extra("cramjam", "compression", f"{PurePath(name).name}")
     with file:
         content = file.read()
     into, refused = cramjam.zstd.decompress_into, cramjam.DecompressionError
     try:
-        return io.BytesIO(decompressed_within(into, refused, content, limit))
+        content = decompressed_within(into, refused, content, limit)
+        if not _has_short_lines(content, line_limit):
+            raise _too_large(line_limit, name)
+        return io.BytesIO(content)
     except SizeLimitError as error:
         raise _too_large(limit, name) from error
     except ValueError as error:
         raise OSError(EIO, "is not whole zstd data", name) from error
+
+
+def _has_short_lines(content: bytes, limit: int) -> bool:
+    """Return whether no line has more than ``limit`` bytes."""
+    start = 0
+    while len(content) - start > limit:
+        start = content.rfind(b"\n", start, start + limit) + 1
+        if not start:
+            return False
+    return True

@@ -20,7 +20,7 @@ from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
-from cdcwire_conformance.sources.line_files import is_lines
+from cdcwire_conformance.sources.line_files import BlankLines, is_lines
 from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.whole_files import whole_file
 
@@ -228,8 +228,10 @@ def _read_lines(file: Path) -> Iterator[tuple[str, Message]]:
 
 
 def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
+    blank = BlankLines(name)
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if line.isspace():
+            blank.add()
             continue
         where = f"{name}:{number}"
         try:

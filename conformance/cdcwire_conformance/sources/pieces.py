@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from cdcwire.storage.form import StoredSettings
+from cdcwire_conformance.sources.line_files import BlankLines
 from cdcwire_conformance.sources.stores import OpenFile, open_here, opener_of
 
 _COUNTED_AT_ONCE = 1 << 20
@@ -50,10 +51,13 @@ def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
             # The line that reaches into the piece belongs to the piece before.
             file.seek(offset - 1)
             offset += len(file.readline()) - 1
+        blank = BlankLines(piece.file)
         for line in file:
             if offset >= piece.end:
                 return
-            if not line.isspace():
+            if line.isspace():
+                blank.add()
+            else:
                 yield offset, line
             offset += len(line)
 

@@ -15,9 +15,11 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.text import Json
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.sources import line_files
 from cdcwire_conformance.sources.feed_file import read_feed_file
 from cdcwire_conformance.sources.line_files import (
     LIMIT_VARIABLE,
+    MAX_BLANK_LINES,
     is_compressed,
     is_lines,
     stem_of,
@@ -29,6 +31,7 @@ from cdcwire_conformance.sources.messages_io import (
     message_from_line,
     read_messages,
 )
+from cdcwire_conformance.sources.pieces import Piece, read_lines
 from cdcwire_conformance.sources.stores import SourceError, open_here
 
 ROWS = 50
@@ -136,6 +139,39 @@ def test_line_that_grows_beyond_the_limit_is_refused_before_it_is_in_memory(
     problem = f"more than {limit} bytes after decompression ({LIMIT_VARIABLE} allows more)"
     assert capsys.readouterr().err == f"cdcwire decode: {file}: can't be read: {problem}\n"
     assert most < 8 * limit
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_line_has_a_smaller_limit_than_a_file_of_zstd(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read of a line takes four times its memory."""
+    monkeypatch.setattr(line_files, "MAX_LINE_BYTES", 1000)
+    file = tmp_path / f"messages.jsonl{suffix}"
+    for size in (999, 1000):
+        file.write_bytes(COMPRESSIONS[suffix](100 * b"x\n" + size * b" " + b"\n" + 9 * b"y\n"))
+        if size == 999:
+            with open_here(str(file)) as lines:
+                assert len(list(lines)) == 110
+        else:
+            with pytest.raises(OSError, match="more than 1000 bytes"):
+                list(read_lines(Piece.whole(str(file))))
+
+
+@pytest.mark.parametrize("suffix", ["", *COMPRESSIONS])
+@pytest.mark.parametrize("blank", [b"\n", b" \r\n"])
+def test_blank_lines_without_end_are_an_error(tmp_path: Path, suffix: str, blank: bytes) -> None:
+    file = tmp_path / f"messages.jsonl{suffix}"
+    line = b'{"value":"AA=="}\n'
+    for count, is_read in ((MAX_BLANK_LINES, True), (MAX_BLANK_LINES + 1, False)):
+        content = count * blank + line
+        file.write_bytes(COMPRESSIONS[suffix](content) if suffix else content)
+        for read in (lambda: read_messages(str(file)), lambda: read_lines(Piece.whole(str(file)))):
+            if is_read:
+                assert len(list(read())) == 1
+            else:
+                with pytest.raises((InputError, OSError), match="more than 1000000 blank lines"):
+                    list(read())
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
