@@ -21,8 +21,6 @@ from typing import Any, NoReturn, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-MAX_KNOWN = 1 << 14  # documents of a column
-
 _PLAIN_EXPONENTS = range(-7, 21)  # of the first digit, where a number is written without exponent
 
 # Numbers that are not plain integers of a usual length, and escapes of surrogates.
@@ -46,29 +44,6 @@ class _Number(str):
 
 
 _Parsed: TypeAlias = "_Members | list[Any] | str | _Number | bool | None"
-
-
-class JsonNormaliser:
-    """Brings columns of JSON texts into their one form. Keep one for a column.
-
-    It remembers documents, as many as ``MAX_KNOWN``: the state of a row before a change is mostly
-    what an earlier change has made it.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str | None, str | None] = {None: None}
-
-    def array(self, texts: pa.Array) -> pa.Array:
-        """Return each text in the one form of its document; NULL stays NULL."""
-        if len(self._known) >= MAX_KNOWN:
-            self._known = {None: None}
-        known = self._known
-        documents = texts.to_pylist()
-        new = [text for text in documents if text not in known]
-        if new:
-            normal = normal_json_array(pa.array(new, pa.string()))
-            known.update(zip(new, normal.to_pylist(), strict=True))
-        return pa.array(list(map(known.__getitem__, documents)), pa.string())
 
 
 def normal_json_array(texts: pa.Array) -> pa.Array:
@@ -97,7 +72,7 @@ def normal_json_text(text: str) -> str:
             text,
             parse_int=_number,
             parse_float=_number,
-            parse_constant=_no_constant,
+            parse_constant=no_constant,
             object_pairs_hook=_Members,
         )
         return _write(parsed)
@@ -115,7 +90,7 @@ def _normal_together(texts: list[str]) -> list[str]:
     # A text that begins or ends in the middle of a document would shift or swallow a border.
     border = secrets.token_hex(8)
     joined = f"""[{f',"{border}",'.join(texts)}]"""
-    parsed = json.loads(joined, parse_constant=_no_constant)
+    parsed = json.loads(joined, parse_constant=no_constant)
     if parsed[1::2] != [border] * (len(texts) - 1) or len(parsed) != 2 * len(texts) - 1:
         raise _Irregular
     encoded = _encode(parsed)
@@ -151,7 +126,8 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_constant(name: str) -> NoReturn:
+def no_constant(name: str) -> NoReturn:
+    """Refuse NaN and infinities, which Python's parser takes. Raises: ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 

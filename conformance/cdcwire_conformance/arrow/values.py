@@ -56,7 +56,7 @@ from cdcwire_conformance.arrow.building import (
     through,
 )
 from cdcwire_conformance.arrow.common_type import describe_kind
-from cdcwire_conformance.arrow.json_form import JsonNormaliser
+from cdcwire_conformance.arrow.json_columns import JsonNormaliser
 from cdcwire_conformance.arrow.label_columns import enum_builder, set_builder
 from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits
 from cdcwire_conformance.arrow.temporals import (

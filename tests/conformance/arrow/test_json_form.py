@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdcwire_conformance.arrow.json_form import (
-    MAX_KNOWN,
-    JsonNormaliser,
-    normal_json_array,
-    normal_json_text,
-)
+from cdcwire_conformance.arrow.json_columns import MAX_KNOWN, JsonNormaliser
+from cdcwire_conformance.arrow.json_form import normal_json_array, normal_json_text
 from cdcwire_conformance.judge.json_values import json_difference
 
 FORMS = [
@@ -72,6 +68,85 @@ def test_normaliser_forgets_and_stays_right() -> None:
         assert len(set(found.to_pylist())) == MAX_KNOWN
 
 
+SHAPED = [
+    '{"a": 1, "b": "x"}',
+    '{"b": 1, "a": 2}',
+    '{"a" : 1}',
+    '{"b" : 1, "a" : 2}',
+    '{"a b": [12, -3, "5, 6: 7"], "c": null}',
+    '{"a":2,"a":1}',
+    "[1.50, 2]",
+    "[1.5, 2]",
+    "[10e-1]",
+    "[-0, 1]",
+    "[01, 2]",
+    "[-01, 2]",
+    "[- 1]",
+    "[1 2]",
+    "[1  , 2]",
+    "[NaN, 1]",
+    "[-Infinity, 1]",
+    "[tr ue]",
+    "[1,  2]",
+    " [1]",
+    "[1] ",
+    "[ ]",
+    "1",
+    "12",
+    "-",
+    "0",
+    ",",
+    ": 1",
+    '"x"',
+    '"x":',
+    '{"a","b"}',
+    '{"a""b":1}',
+    '["a": 1]',
+    "[100000000000000000000, 1]",
+    "[1000000000000000000000, 1]",
+    '{"\u00e9": "\u00fc", "\U0001f600": 1}',
+    '["\x7f", 1]',
+    '{"a": "\\"", "b": 1}',
+    "[1,\t2]",
+    '["a\tb", 1]',
+    "[" * 5000 + "]" * 5000,
+    "",
+]
+
+
+@pytest.mark.parametrize("text", [*SHAPED, *(text for text, _ in FORMS)])
+def test_text_has_its_form_in_a_long_column(text: str) -> None:
+    expected = normal_json_text(text)
+    for others in (["[1, 2]"] * 70, [None, '{"a": "b", "c": 1}', "5"] * 30):
+        column = pa.array(['["b", 2]', text, *others, text])[1:]
+        normal = [None if other is None else normal_json_text(other) for other in others]
+        assert JsonNormaliser().array(column).to_pylist() == [expected, *normal, expected]
+
+
+def test_string_without_end_moves_nothing_in_other_documents() -> None:
+    texts = ['"', '"p, q"', '"', '{"b": 1, "a": 2}'] * 30
+    expected = list(map(normal_json_text, texts))
+    assert JsonNormaliser().array(pa.array(texts)).to_pylist() == expected
+
+
+def test_usual_documents_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(texts: pa.Array) -> pa.Array:
+        raise AssertionError(texts)
+
+    monkeypatch.setattr("cdcwire_conformance.arrow.json_columns.normal_json_array", refuse)
+    texts = [f'{{"id": {n}, "name": "n {n}", "tags": [{-n - 1}, null, true]}}' for n in range(100)]
+    expected = [text.replace(": ", ":").replace(", ", ",") for text in texts]
+    assert JsonNormaliser().array(pa.array(texts)).to_pylist() == expected
+
+
+def test_column_of_many_shapes_is_parsed() -> None:
+    texts = [f'{{"k{number}": 1, "a": {number}}}' for number in range(200)]
+    expected = [f'{{"a":{number},"k{number}":1}}' for number in range(200)]
+    normaliser = JsonNormaliser()
+    for _ in range(2):
+        assert normaliser.array(pa.array(texts)).to_pylist() == expected
+
+
 DOCUMENTS = st.recursive(
     st.none()
     | st.booleans()
@@ -86,6 +161,14 @@ DOCUMENTS = st.recursive(
 TEXTS = st.builds(
     json.dumps, DOCUMENTS, ensure_ascii=st.booleans(), indent=st.sampled_from([None, 1])
 ) | st.text(alphabet='{}[],:"01.e-\\u nul', max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(TEXTS | st.sampled_from(SHAPED), min_size=1, max_size=4))
+def test_long_columns_have_the_same_forms(texts: list[str]) -> None:
+    column = pa.array([*texts, None] * 64, pa.string())
+    expected = [*map(normal_json_text, texts), None] * 64
+    assert JsonNormaliser().array(column).to_pylist() == expected
 
 
 @settings(max_examples=200, deadline=None)
