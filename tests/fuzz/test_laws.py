@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
+from resource import getpagesize
 from typing import Any
 
 import pytest
@@ -170,6 +171,20 @@ def test_missing_bound_is_found() -> None:
         return RIGHT.to_events(message, context=context)
 
     assert "memory" in found_in(with_decoding(decode), 400)
+
+
+def test_memory_of_a_single_input_is_found() -> None:
+    """Only every 64th input is measured. This one is, because the memory of the process grows."""
+
+    def decode(message: Message, context: Context) -> Iterable[Event]:
+        now = int(Path("/proc/self/statm").read_text("ascii").split()[1]) * getpagesize()
+        assert b"x" * (laws.peak_memory() - now + 2 * laws.LEAST_JUMP)
+        return RIGHT.to_events(message, context=context)
+
+    given = first_inputs(NAME)[0]
+    assert not Laws(RIGHT).check(given, memory=False).broken
+    found = Laws(with_decoding(decode)).check(given, memory=False).broken
+    assert [broken.law for broken in found] == ["memory"]
 
 
 def test_quadratic_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

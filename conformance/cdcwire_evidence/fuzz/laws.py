@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 import traceback
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from resource import RUSAGE_SELF, getrusage
 from time import process_time
 from types import FrameType
 from typing import Literal, TypeAlias, get_args
@@ -43,6 +45,7 @@ HANG_SECONDS = 20.0
 MOST_MS_PER_KB = 200.0
 MOST_MEMORY = 128  # bytes per byte of input, as tests/laws/test_damage.py has it
 FIXED_MEMORY = 1 << 20
+LEAST_JUMP = 8 << 20  # bytes by which the peak of the process grows before an input is measured
 LEAST_SIZE = 1024  # a smaller input counts as one of this size
 TRAINED = 3  # messages from which a fast decoder learns a layout
 MOST_USES = 256  # of one fast decoder; its memory must not change what it gives
@@ -132,6 +135,7 @@ class Laws:
         except OptionError as error:
             outcome.behaviour = ("option", _template(str(error)))
             return
+        peak = peak_memory()
         began = process_time()
         plain, fault = _result(lambda: list(format_.to_events(message, context=context)))
         middle = process_time()
@@ -162,7 +166,7 @@ class Laws:
         outcome.ms_per_kb = slowest * 1000 / kilobytes
         if outcome.ms_per_kb > MOST_MS_PER_KB:
             outcome.broken += self._of_time(given, context, outcome, kilobytes)
-        if memory:
+        if memory or peak_memory() - peak > LEAST_JUMP:
             self._measure_memory(given, context, outcome)
 
     def _is_same(self, plain: list[Event] | None, fast: list[Event] | None) -> bool:
@@ -235,6 +239,11 @@ class Laws:
         if peak > MOST_MEMORY * given.size + FIXED_MEMORY:
             text = f"{peak:,} bytes for {given.size:,}"
             outcome.broken.append(Broken("memory", text, f"memory {given.case}"))
+
+
+def peak_memory() -> int:
+    """Return the largest number of resident bytes that this process has had."""
+    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _key(given: Input) -> tuple[object, ...]:
