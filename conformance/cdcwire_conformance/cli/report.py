@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.interrupts import Terminated
 
 NAME = "report"
 HELP = "run everything this machine can run, and write REPORT.md"
@@ -43,6 +45,7 @@ examples:
 
 REPORT_FILE = Path("report", "report.json")
 _PROGRAM = Path("conformance", "evidence.py")
+_PATIENCE = 10.0  # seconds in which the program ends what it has started
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +71,38 @@ def run(arguments: argparse.Namespace) -> int:
     if not _PROGRAM.is_file():
         raise UsageError(f"{_PROGRAM} not found; run the command in a checkout of cdcwire")
     words = ["report", "--to", arguments.to, *(["--full"] if arguments.full else [])]
-    ended = subprocess.run([sys.executable, str(_PROGRAM), *words], check=False)
-    return ended.returncode if ended.returncode >= 0 else 2
+    code = _code_of([sys.executable, str(_PROGRAM), *words])
+    return code if code >= 0 else 2
+
+
+def _code_of(command: list[str]) -> int:
+    """Return the exit code of a program, which cleans up by itself after an interrupt.
+
+    Ctrl-C reaches the program too. It gets SIGTERM if that is what came, or if it has not ended.
+    Raises: KeyboardInterrupt if the program did not handle the interrupt.
+    """
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt as interrupt:
+            is_ctrl_c = not isinstance(interrupt, Terminated)
+            if (is_ctrl_c and _has_ended(process)) or _has_ended(process, signal.SIGTERM):
+                if process.returncode >= 0:
+                    return process.returncode
+            else:
+                process.kill()
+            raise
+
+
+def _has_ended(process: subprocess.Popen[bytes], number: int | None = None) -> bool:
+    """Return whether a process ends in time, by itself or after a signal."""
+    if number is not None:
+        process.send_signal(number)
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _write_site(file: Path, folder: Path) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
+from tempfile import TemporaryDirectory
 
 from cdcwire_conformance.output.markdown import inline
 from cdcwire_evidence.report.part import NotRun, Part, table
@@ -60,8 +63,9 @@ def adapters_part(builds: Sequence[Build] = BUILDS) -> Part:
             part.not_run.append(NotRun(f"adapter {build.name}", why, build.install))
         else:
             wanted.append(build)
-    with ThreadPoolExecutor(_PARALLEL) as pool:
-        problems = list(pool.map(_problem, wanted))
+    # A compiler that is interrupted leaves its temporary files.
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(_PARALLEL) as pool:
+        problems = list(pool.map(_problem, wanted, repeat(folder)))
     rows = []
     for build, problem in zip(wanted, problems, strict=True):
         command = shlex.join(build.command)
@@ -73,7 +77,7 @@ def adapters_part(builds: Sequence[Build] = BUILDS) -> Part:
     return part
 
 
-def _problem(build: Build) -> str:
+def _problem(build: Build, temporary: str) -> str:
     """Return why a build failed, in one line; nothing if it did not."""
     try:
         ended = subprocess.run(
@@ -83,6 +87,7 @@ def _problem(build: Build) -> str:
             errors="replace",
             check=False,
             timeout=_MINUTES * 60,
+            env={**os.environ, "TMPDIR": temporary},
         )
     except subprocess.TimeoutExpired:
         return f"it took more than {_MINUTES} minutes"

@@ -143,6 +143,45 @@ def test_generate_on_several_processes_leaves_no_part(
     assert {path.name for path in feed.iterdir()} == {"feed.json", "tables.json"}
 
 
+SLOW_TO_END = """
+import signal, sys, time
+from pathlib import Path
+begun = Path("begun")
+
+def end(number, frame):
+    time.sleep(2)
+    begun.unlink()
+    print("cdcwire: interrupted", file=sys.stderr)
+    sys.exit(128 + number)
+
+signal.signal(signal.SIGINT, end)
+signal.signal(signal.SIGTERM, end)
+begun.write_text("")
+time.sleep(900)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
+)
+def test_report_waits_until_its_program_has_cleaned_up(
+    number: signal.Signals, code: int, start: Started, tmp_path: Path
+) -> None:
+    (tmp_path / "conformance").mkdir()
+    (tmp_path / "conformance" / "evidence.py").write_text(SLOW_TO_END)
+    process = start("report")
+    begun = tmp_path / "begun"
+    wait_until(lambda: begun.exists() or process.poll() is not None, "the program did not start")
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does
+    else:
+        process.send_signal(number)
+    _, err = process.communicate(timeout=LONGEST)
+    assert process.returncode == code
+    assert err == b"cdcwire: interrupted\n"
+    assert not begun.exists()
+
+
 def test_command_that_waits_for_input_is_terminated(start: Started) -> None:
     process = start("testee")
     assert process.stdin is not None
