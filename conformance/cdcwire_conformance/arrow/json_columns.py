@@ -24,6 +24,7 @@ Numbers: TypeAlias = Any  # a numpy array
 
 MAX_KNOWN = 1 << 14  # documents of a column
 _LEAST_ROWS = 64  # with fewer, the parser is as fast
+_MOST_ROWS = 1 << 11  # together: the bytes of many more do not fit the processor's cache
 _ROWS_PER_SHAPE = 16  # a new shape costs as much as the parsing of some documents
 _MAX_SHAPES = 1 << 12
 _MAX_SHAPE_SIZE = 1 << 12
@@ -46,6 +47,9 @@ class JsonNormaliser:
         """Return each text in the one form of its document; NULL stays NULL."""
         if len(texts) < _LEAST_ROWS:
             return self._parsed(texts)
+        if len(texts) > _MOST_ROWS:
+            starts = range(0, len(texts), _MOST_ROWS)
+            return pa.concat_arrays([self.array(texts[s : s + _MOST_ROWS]) for s in starts])
         found, is_other = self._by_shapes(texts)
         if not is_other.any():
             return found

@@ -139,6 +139,13 @@ def test_usual_documents_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None
     assert JsonNormaliser().array(pa.array(texts)).to_pylist() == expected
 
 
+def test_very_long_column_has_the_same_forms() -> None:
+    texts = [f'{{"a": {number}, "b": "{number}"}}' for number in range(5000)]
+    texts[2047:2049] = ['{"b": 1, "a": 2}', '"\\""']
+    expected = list(map(normal_json_text, texts))
+    assert JsonNormaliser().array(pa.array(texts)).to_pylist() == expected
+
+
 def test_column_of_many_shapes_is_parsed() -> None:
     texts = [f'{{"k{number}": 1, "a": {number}}}' for number in range(200)]
     expected = [f'{{"a":{number},"k{number}":1}}' for number in range(200)]
