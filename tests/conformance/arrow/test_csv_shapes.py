@@ -25,6 +25,8 @@ USUAL: list[tuple[kinds.Type, str, list[str]]] = [
         ["2024-12-31 23:59:59", "0000-00-00 00:00:00"],
     ),
     (kinds.TimestampType(3), pattern(kinds.TimestampType(3)), ["2024-12-31 23:59:59.999"]),
+    (kinds.TimeType(0), pattern(kinds.TimeType(0)), ["00:00:00", "-799:59:59", "100:00:00"]),
+    (kinds.TimeType(2), pattern(kinds.TimeType(2)), ["23:59:59.99", "-00:00:00.00"]),
     (kinds.DecimalType(5, 2), pattern(kinds.DecimalType(5, 2)), ["0", "-0.5", "999.99", "10"]),
     (kinds.DecimalType(3, 0), pattern(kinds.DecimalType(3, 0)), ["0", "-100", "999"]),
     (kinds.DecimalType(), pattern(kinds.DecimalType()), ["0", "1234567890.123456789"]),
@@ -62,6 +64,13 @@ def columns(draw: st.DrawFn) -> tuple[kinds.Type, str, list[str]]:
 @example((kinds.FloatType(64), FLOAT, ["-", "5.5"]))
 @example((kinds.FloatType(64), FLOAT, ["5-5", "-5"]))
 @example((kinds.FloatType(64), FLOAT, ["05", "5.5"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["099:00:00"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["839:00:00"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["--0:00:00", "00:00:00"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["1.0:00:00"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["00:60:00"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["0:00:00", "1:00:00"]))
+@example((kinds.TimeType(0), pattern(kinds.TimeType(0)), ["0"]))
 @example((kinds.DecimalType(3, 0), pattern(kinds.DecimalType(3, 0)), ["5.5"]))
 @example((kinds.DecimalType(2, 2), pattern(kinds.DecimalType(2, 2)), ["1.5"]))
 @example((kinds.DateType(), pattern(kinds.DateType()), ["2024-00-32"]))

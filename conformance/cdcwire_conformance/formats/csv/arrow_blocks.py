@@ -316,10 +316,10 @@ def _digits(numbers: pa.Array, is_valid: Numbers | None) -> tuple[Numbers, bool]
         is_negative = values < 0
         sizes += is_negative
         values = np.abs(values).view(np.uint64)
-    largest = int(values.max(initial=0))
+    least, largest = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     power = 10
     while power <= largest:
-        sizes += values >= power
+        sizes += 1 if power <= least else values >= power
         power *= 10
     return sizes, largest >= _LEAST_HEX
 

@@ -48,6 +48,8 @@ def is_usual(kind: kinds.Type, cells: pa.Array) -> bool:
             return texts.are_dates(_DATE)
         case kinds.DatetimeType(fraction) | kinds.TimestampType(fraction):
             return texts.are_dates(_DATE + _CLOCK + (b"." + b"9" * fraction if fraction else b""))
+        case kinds.TimeType(fraction):
+            return texts.are_times(b":59:59" + (b"." + b"9" * fraction if fraction else b""))
         case kinds.DecimalType(precision, scale):
             if precision is None:
                 return texts.are_plain_numbers(_DIGITS_OF_A_DECIMAL, _DIGITS_OF_A_DECIMAL)
@@ -90,9 +92,7 @@ class _Texts:
         if (self.ends - self.starts != size).any():
             return False
         table = self.signs.reshape(-1, size)
-        high = np.frombuffer(largest, np.uint8)
-        low = np.where((high >= _ZERO) & (high <= _NINE), np.uint8(_ZERO), high)
-        if (table - low > high - low).any():
+        if not _are_below(table, largest):
             return False
         for place, most in (_MONTH, _DAY, _HOUR):
             if place < size:
@@ -100,6 +100,22 @@ class _Texts:
                 if (tens * 10 + ones > most).any():
                     return False
         return True
+
+    def are_times(self, largest: bytes) -> bool:
+        """Return whether all are times of less than 800 hours. ``largest``: after the hours."""
+        signs, starts, ends = self.signs, self.starts, self.ends
+        is_minus = signs[starts] == _MINUS
+        first, hours_end = starts + is_minus, ends - len(largest)
+        hours = hours_end - first
+        if hours.min() < 2 or hours.max() > 3:
+            return False
+        windows = np.ndarray(len(signs) - len(largest) + 1, f"V{len(largest)}", signs, strides=(1,))
+        table = windows[hours_end].view(np.uint8).reshape(-1, len(largest))
+        digits = signs[first] - np.uint8(_ZERO)
+        if not _are_below(table, largest) or ((hours == 3) & (digits - np.uint8(1) > 6)).any():
+            return False
+        others = len(starts) * sum(sign < _ZERO or sign > _NINE for sign in largest)
+        return _digits(signs) + others + int(np.count_nonzero(is_minus)) == len(signs)
 
     def are_plain_numbers(self, whole: int, fraction: int) -> bool:
         """Return whether all are numbers without exponent, of these most digits on each side.
@@ -125,5 +141,15 @@ class _Texts:
             return False
         if ((signs.take(first) == _ZERO) & (before > 1)).any():
             return False
-        digits = np.count_nonzero(signs - np.uint8(_ZERO) <= _NINE - _ZERO)
-        return bool(digits + len(points) + np.count_nonzero(is_minus) == len(signs))
+        return _digits(signs) + len(points) + int(np.count_nonzero(is_minus)) == len(signs)
+
+
+def _are_below(table: Numbers, largest: bytes) -> bool:
+    """Return whether each row has a digit up to the largest at its place, or the same sign."""
+    high = np.frombuffer(largest, np.uint8)
+    low = np.where((high >= _ZERO) & (high <= _NINE), np.uint8(_ZERO), high)
+    return not (table - low > high - low).any()
+
+
+def _digits(signs: Numbers) -> int:
+    return int(np.count_nonzero(signs - np.uint8(_ZERO) <= _NINE - _ZERO))

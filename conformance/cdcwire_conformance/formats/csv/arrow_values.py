@@ -92,8 +92,8 @@ def _in_range(cells: pa.Array, low: int, high: int) -> pa.Array:
 
 
 def _years(cells: pa.Array) -> pa.Array:
-    is_year = pc.and_(pc.greater_equal(cells, FIRST_YEAR), pc.less_equal(cells, LAST_YEAR))
-    if pc.all(pc.or_(is_year, pc.equal(cells, 0))).as_py() is False:
+    years = cells.fill_null(0).to_numpy()
+    if ((years != 0) & ((years < FIRST_YEAR) | (years > LAST_YEAR))).any():
         raise Irregular
     return cells
 
