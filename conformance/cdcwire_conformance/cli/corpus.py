@@ -26,6 +26,7 @@ from cdcwire_conformance.corpus.store import (
     read_index,
 )
 from cdcwire_conformance.export import ExportError, export_corpus
+from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.visible import visible
 from cdcwire_conformance.whole_files import write_whole
 
@@ -222,12 +223,12 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
                 raise UsageError(f"{target / name} already exists; copy into an empty folder")
         for name in names:
             if name.partition("/")[0] in formats:
-                _write(target / name, corpus.read(name))
+                _write(target, name, corpus.read(name))
         if not corpus.has_hexdumps:
             for case in load_cases(formats, root=root):
-                _write(target / f"{case.id}.hex", case_hexdump(case).encode())
-        _write(target / VERSION_FILE, corpus.read(VERSION_FILE))
-        _write(target / INDEX_FILE, index_of(corpus_version(root), entries).encode())
+                _write(target, f"{case.id}.hex", case_hexdump(case).encode())
+        _write(target, VERSION_FILE, corpus.read(VERSION_FILE))
+        _write(target, INDEX_FILE, index_of(corpus_version(root), entries).encode())
     except OSError as error:
         raise UsageError(f"{error.filename or target}: {error.strerror}") from error
     print(f"{len(entries)} cases of {', '.join(formats)} in {target}")
@@ -252,7 +253,8 @@ def _export(arguments: argparse.Namespace, root: Path | None) -> int:
     return 0
 
 
-def _write(file: Path, content: bytes) -> None:
+def _write(folder: Path, name: str, content: bytes) -> None:
+    file = file_inside(folder, name)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, content)
 

@@ -24,6 +24,7 @@ from cdcwire_conformance.cli.context import (
 from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_parts
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
+from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources import topics
 from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE, TABLES_FILE, write_feed_file
@@ -164,6 +165,8 @@ def run(arguments: argparse.Namespace) -> int:
     context = replace(context, tables=(*context.tables, *tables))
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for each in (*folder.glob("*.json*"), *folder.glob(".*")):
+            file_inside(folder, each.name)  # a link that is there leads nowhere else
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
         write_whole(folder / TABLES_FILE, text.encode())
         write_feed_file(folder, arguments.format, context)

@@ -36,6 +36,7 @@ from cdcwire_conformance.corpus.store import (
     forget_cases,
     golden_folder,
 )
+from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.whole_files import write_whole
 
 _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain` prints all
@@ -61,7 +62,7 @@ def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
     written = [name for name, content in wanted.items() if read_if_there(corpus, name) != content]
     removed = stale_hexdumps(corpus, wanted)
     for name in written:
-        write_whole(root / name, wanted[name])
+        write_whole(file_inside(root, name), wanted[name])
     for name in removed:
         (root / name).unlink()
     forget_cases()

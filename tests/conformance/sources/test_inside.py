@@ -10,6 +10,8 @@ import pytest
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.claim_checks import read_claim_checks
 from cdcwire_conformance.corpus.files import FolderFiles
+from cdcwire_conformance.corpus.store import load_case
+from cdcwire_conformance.property.saving import save_cases
 from cdcwire_conformance.registry.folder import read_schema_folder
 from cdcwire_conformance.sources.stores import LocalStore, StoreError
 
@@ -111,6 +113,53 @@ def test_files_of_a_corpus_stay_in_it(tmp_path: Path, capsys: pytest.CaptureFixt
     with pytest.raises(OSError, match="leads out"):
         FolderFiles(root).read("link.json")
     assert "link.json" not in FolderFiles(root)
+
+
+@pytest.mark.parametrize(
+    ("words", "link"),
+    [
+        (["corpus", "copy", "to", "maxwell-json"], "index.json"),
+        (["corpus", "copy", "to", "maxwell-json"], "VERSION"),
+        (["generate", "craft", "--rows", "3", "--to", "to"], "tables.json"),
+        (["generate", "craft", "--rows", "3", "--to", "to"], "feed.json"),
+        (["generate", "craft", "--rows", "3", "--to", "to"], "messages.jsonl"),
+        (["generate", "craft", "--rows", "3", "--jobs", "2", "--to", "to"], ".messages.jsonl.0"),
+        (["generate", "datahub-blob", "--rows", "3", "--shards", "2", "--to", "to"], "feed.json"),
+    ],
+)
+@pytest.mark.parametrize("exists", [True, False])
+def test_no_link_in_a_target_is_written_through(
+    words: list[str],
+    link: str,
+    exists: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    target, secret = tmp_path / "to", tmp_path / "secret"
+    target.mkdir()
+    if exists:
+        secret.write_bytes(SECRET)
+    (target / link).symlink_to(secret)
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"cdcwire {words[0]}: ")
+    assert "leads out of its directory" in line or "already exists" in line
+    assert (secret.read_bytes() == SECRET) if exists else not secret.exists()
+
+
+@pytest.mark.parametrize("link", ["craft", "VERSION", "index.json", "craft/rows"])
+def test_saved_cases_stay_in_their_directory(link: str, tmp_path: Path) -> None:
+    case = load_case("craft/rows/all-flags")
+    root, outside = tmp_path / "to", tmp_path / "outside"
+    outside.mkdir()
+    (root / link).parent.mkdir(parents=True)
+    is_file = link in ("VERSION", "index.json")
+    (root / link).symlink_to(outside / "file" if is_file else outside)
+    with pytest.raises(OSError, match="leads out"):
+        save_cases([case], root)
+    assert list(outside.iterdir()) == []
 
 
 def test_schema_ids_are_no_paths(tmp_path: Path) -> None:
