@@ -44,8 +44,10 @@ _VALUE_CHARACTERS = frozenset(b"-:. +/=[]")
 _LINE_ENDS = frozenset(b"\r\n")
 _MAX_PAIRS = 1 << 12  # of quotes, or escapes, in one field: each takes some 200 bytes
 _SMALL_BITS = 12  # of numbers of which all are remembered
-# Branches with nothing in them, since an optional group is slow to enter.
-_FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2,3}|)"
+# Branches with nothing in them, since an optional group is slow to enter. A FLOAT has no exponent
+# of three digits, so its text is a finite double.
+_FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2}|)"
+_DOUBLE = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2,3}|)"
 _BASE64 = "[A-Za-z0-9+/]*(?:=(?:(?<=[AEIMQUYcgkosw048]=)|(?<=[AQgw]=)=)|)"
 _HEX = "[0-9a-f]*"
 
@@ -135,8 +137,8 @@ class _String:
 
 def _field(codec: ColumnCodec, string: _String) -> str:
     match codec.kind:
-        case kinds.FloatType():
-            return f"(?:({_FLOAT})|{string.null})"
+        case kinds.FloatType(bits):
+            return f"(?:({_FLOAT if bits == 32 else _DOUBLE})|{string.null})"
         case kinds.UnknownType():
             return f"({string.null})"
         case kinds.IntType() | kinds.BitType() | kinds.YearType() as kind:

@@ -300,6 +300,19 @@ def test_small_files_are_read_by_the_plain_decoder_first(monkeypatch: pytest.Mon
     assert kinds == [RowChange, Row, Row]
 
 
+@pytest.mark.parametrize("text", [b"3.5e+38", b"3.5e+39", b"3.5e+388", b"-1e+400"])
+def test_float_that_is_too_large_is_left_to_the_plain_decoder(
+    monkeypatch: pytest.MonkeyPatch, text: bytes
+) -> None:
+    monkeypatch.setattr(fast, "_PRICE_OF_A_COLUMN", 0)
+    context = Context(tables=(Table("t", "s", None, (Column("a", parse_kind("float32")),)),))
+    decoder = RowDecoder(context)
+    good = StoredFile("x.csv", b'"I","t","s",3.5e+08\r\n')
+    assert type(next(iter(decoder.decode(good)))) is Row
+    with pytest.raises(DecodeError, match="is too large"):
+        list(decoder.decode(StoredFile("x.csv", good.value.replace(b"3.5e+08", text))))
+
+
 def test_file_of_a_table_without_stored_columns_is_an_error_in_both_decoders() -> None:
     """Its bytes never matter: a line end alone, or fields that belong to no column."""
     virtual = replace(COLUMNS[0], roles=frozenset({"generated", "virtual"}))
