@@ -24,9 +24,9 @@ from cdcwire.mysql import types
 WireValue: TypeAlias = "int | float | str | bytes | None"
 _Converter: TypeAlias = Callable[[Any], Value]
 
-_PLAIN_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+PLAIN_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _VECTOR_ITEM = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_MAX_DECIMAL_DIGITS = 4096  # MySQL has 65; longer text is kept as text
+MAX_DECIMAL_TEXT = 4096  # MySQL has 65; longer text is kept as text
 
 
 def model_converter(code: int, flags: int) -> _Converter | None:
@@ -44,7 +44,7 @@ def model_converter(code: int, flags: int) -> _Converter | None:
 
 def read_decimal(text: str) -> Decimal | str:
     """Return a plain number as Decimal, scale kept; any other text as it is."""
-    if len(text) <= _MAX_DECIMAL_DIGITS and _PLAIN_DECIMAL.fullmatch(text):
+    if len(text) <= MAX_DECIMAL_TEXT and PLAIN_DECIMAL.fullmatch(text):
         return Decimal(text)
     return text
 

@@ -98,8 +98,8 @@ class RowDecoder(FastDecoder):
             return []
         columns, _ = route.read_key(key, head)
         if value is None:
-            row = (route.table, "delete", None, None, None, None, route.layout, columns, "key")
-            return [new_row(row + NOTHING_ELSE)]
+            deleted = (route.table, "delete", None, None, None, None, route.layout, columns, "key")
+            return [new_row(deleted + NOTHING_ELSE)]
         assert route.read_value is not None  # the place has a value
         values, extension = route.read_value(value, head)
         extra: Extra | None = None
@@ -116,9 +116,24 @@ class RowDecoder(FastDecoder):
             op, commit_ts, commit_ms = "upsert", None, None
         if op == "delete":
             raise Irregular  # its value is the old row
-        images = route.layout, values, None, None
-        position = commit_ms, None, None
-        return [new_row((route.table, op, commit_ts, None, *images, None, None, *position, extra))]
+        # Written out: joining tuples takes longer.
+        row = (
+            route.table,
+            op,
+            commit_ts,
+            None,
+            route.layout,
+            values,
+            None,
+            None,
+            None,
+            None,
+            commit_ms,
+            None,
+            None,
+            extra,
+        )
+        return [new_row(row)]
 
     def _learn(self, place: tuple[bytes, bytes | None]) -> _Route:
         """Return the route of a pair of envelopes, which is remembered."""

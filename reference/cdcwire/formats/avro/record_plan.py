@@ -29,7 +29,7 @@ from cdcwire.formats.avro.plans import (
 )
 from cdcwire.formats.avro.values import UINT64_END, decimal_of_bytes, model_value
 from cdcwire.golang.numbers import narrow_float32
-from cdcwire.mysql.values import read_decimal
+from cdcwire.mysql.values import MAX_DECIMAL_TEXT, PLAIN_DECIMAL
 
 RecordFunction: TypeAlias = "Callable[[bytes, int], tuple[tuple[Any, ...], tuple[Any, ...]]]"
 """Takes bytes and where the record begins; returns columns and fields of the extension."""
@@ -137,13 +137,6 @@ def read_length(data: bytes, position: int) -> tuple[int, int]:
     return size, end
 
 
-def _decimal_of_text(text: str) -> Decimal:
-    value = read_decimal(text)
-    if isinstance(value, str):
-        raise Irregular
-    return value
-
-
 def _converter(plan: FieldPlan) -> Callable[[Any], Any]:
     return lambda datum: model_value(plan, datum)
 
@@ -175,7 +168,8 @@ def make_record_function(
         "unpack_float": struct.Struct("<f").unpack_from,
         "unpack_double": struct.Struct("<d").unpack_from,
         "narrow": narrow_float32,
-        "decimal_of_text": _decimal_of_text,
+        "Decimal": Decimal,
+        "is_decimal": PLAIN_DECIMAL.fullmatch,
         "from_bytes": int.from_bytes,
         "Irregular": Irregular,
     }
@@ -217,32 +211,35 @@ def _field_lines(index: int, field: FieldPlan, unsigned_wrap: bool) -> list[str]
     ]
 
 
-# Every TSO from 1975 to 2526 has 9 bytes, and its milliseconds until 2039 have 6.
+# Every TSO from 1975 to 2526 has 9 bytes, and its milliseconds until 2039 have 6. The lowest bit is
+# the sign. Numbers of up to 30 bits are put together first, as longer ones take more time.
 _TIMES = {
     COMMIT_TS_FIELD: (
         "a, b, c, d, e = unpack9(data, position)",
-        " v = GO_ON[a] | GO_ON[b] << 14 | GO_ON[c] << 28 | GO_ON[d] << 42 | e << 56",
+        "GO_ON[a] >> 1 | GO_ON[b] << 13 | (GO_ON[c] | GO_ON[d] << 14 | e << 28) << 27",
         9,
     ),
     PHYSICAL_TIME_FIELD: (
         "a, b, c = unpack6(data, position)",
-        " v = GO_ON[a] | GO_ON[b] << 14 | END[c] << 28",
+        "(GO_ON[a] >> 1 | GO_ON[b] << 13) | END[c] << 27",
         6,
     ),
 }
 
 
 def _time_lines(index: int, field: FieldPlan) -> list[str]:
-    """Read a timestamp of its usual size, which no other number of these bytes has."""
+    """Read a timestamp of its usual size, which no other number of these bytes has.
+
+    Negative ones are left to the plain decoder.
+    """
     unpack, value, size = _TIMES[field.name]
-    lines = [
-        f"if data[position] < 128 or data[position + {size - 1}] > 127: raise Irregular",
+    last = f"data[position + {size - 1}]"
+    return [
+        f"if data[position] & 129 != 128 or {last} > 127: raise Irregular",
         unpack,
-        value.strip(),
-        f"v{index} = (v >> 1) ^ -(v & 1)",
+        f"v{index} = {value}",
         f"position += {size}",
     ]
-    return [*lines, *_extension_lines(index, field)]
 
 
 def _op_lines(index: int, field: FieldPlan) -> list[str]:
@@ -259,8 +256,6 @@ def _op_lines(index: int, field: FieldPlan) -> list[str]:
 def _extension_lines(index: int, field: FieldPlan) -> list[str]:
     if not field.is_extension:
         return []
-    if field.name == COMMIT_TS_FIELD:
-        return [f"if v{index} < 0: raise Irregular"]
     if field.name == CHECKSUM_FIELD:
         return [f"if v{index} and is_checksum(v{index}) is None: raise Irregular"]
     return []
@@ -302,7 +297,9 @@ def _value_lines(index: int, field: FieldPlan, unsigned_wrap: bool, skip: int) -
     if form is Form.DECIMAL_BYTES:
         cut = f"decimals{index}[{cut}]"
     elif form is Form.DECIMAL_TEXT:
-        cut = f"decimal_of_text({cut})"
+        lines += [f"text = {cut}"]
+        lines += [f"if len(text) > {MAX_DECIMAL_TEXT} or not is_decimal(text): raise Irregular"]
+        cut = "Decimal(text)"
     elif form is Form.BIT:
         lines.append("if not 1 <= end - position <= 8: raise Irregular")
         cut = f"from_bytes({cut}, 'big')"

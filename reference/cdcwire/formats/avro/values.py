@@ -56,7 +56,7 @@ def decimal_of_bytes(raw: bytes, scale: int) -> Decimal:
     if len(raw) > _MAX_DECIMAL_BYTES and _significant(raw) > _MAX_DECIMAL_BYTES:
         raise ValueError(f"a DECIMAL of more than {_MAX_DECIMAL_BYTES} bytes")
     unscaled = int.from_bytes(raw, "big", signed=True)
-    return _EXACT.scaleb(Decimal(unscaled), -scale)
+    return _EXACT.scaleb(unscaled, -scale)
 
 
 def _significant(raw: bytes) -> int:

@@ -167,6 +167,26 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(mode: str) ->
         found.assert_same(pair, each)
 
 
+@pytest.mark.parametrize("digits", [4096, 4097])
+def test_decimal_of_very_many_digits_is_read_as_the_plain_decoder_reads_it(digits: int) -> None:
+    found = feed("orders-10", "text")
+    each = found.decoder()
+    for key, value in found.pairs:
+        (row,) = each.decode(KafkaMessage(key, value))
+        if isinstance(row, Row) and row.new_layout and row.new:
+            names = [column.name for column in row.new_layout.columns]
+            text = str(row.new[names.index("price")]).encode()
+            old, new = bytearray(), bytearray()
+            write_varint(old, len(text), "")
+            write_varint(new, digits, "")
+            assert value is not None
+            changed = value.replace(old + text, new + b"9" * digits)
+            if len(changed) > digits:
+                found.assert_same((key, changed), each)
+                return
+    raise AssertionError("no row has a price")
+
+
 def test_delete_with_a_value_gives_the_old_row() -> None:
     case = load_case("avro/extension/op-d")
     decode = FORMAT.decoder(case.context())
