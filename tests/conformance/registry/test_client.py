@@ -540,6 +540,27 @@ def test_mapping_of_schemas_asks_when_it_is_needed(server: Server) -> None:
     assert schemas
 
 
+def test_feed_with_some_schemas_gets_the_others_from_the_registry(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "avro", "--rows", "2", "--to", str(tmp_path)]) == 0
+    feed = tmp_path / "messages.jsonl"
+    lines = feed.read_text("utf-8").splitlines(keepends=True)
+    schemas = [line for line in lines if "path" in json.loads(line)]
+    assert len(schemas) > 1
+    capsys.readouterr()
+    assert main(["decode", "avro", str(feed)]) == 0
+    wanted = capsys.readouterr().out
+    lost = json.loads(schemas[-1])
+    text = base64.b64decode(lost["value"]).decode()
+    feed.write_text("".join(line for line in lines if line != schemas[-1]), "utf-8")
+    server.answers = [(200, {"schema": text})]
+    assert main(["decode", "avro", str(feed), "--schema", server.url]) == 0
+    assert capsys.readouterr().out == wanted
+    number = Path(lost["path"]).stem
+    assert [each.path for each in server.requests] == [f"/schemas/ids/{number}"]
+
+
 def test_writing_by_a_mapping_of_a_registry_is_refused(server: Server) -> None:
     context = Context(schemas=open_schemas(server.url))
     with pytest.raises(RegistryError, match="does not list its schemas"):

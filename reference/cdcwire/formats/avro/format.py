@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import cast
 
 from cdcwire.core.checks import checks
 from cdcwire.core.configuration import Connector
@@ -102,7 +104,13 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
     found = dict(filter(None, map(schema_of, messages)))
-    return replace(context, schemas={**context.schemas, **found}) if found else context
+    if not found:
+        return context
+    if isinstance(context.schemas, (dict, MappingProxyType)):
+        return replace(context, schemas={**context.schemas, **found})
+    # The schemas of a registry can be asked for, and not listed.
+    given = cast("dict[str, str]", context.schemas)
+    return replace(context, schemas=ChainMap(found, given))
 
 
 def _head_bytes(context: Context) -> int:
