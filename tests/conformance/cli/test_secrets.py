@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -124,6 +127,56 @@ def test_nothing_printed_or_written_has_a_secret(
     assert PASSWORD not in output
     written = [file for file in set(folder.rglob("*")) - before if file.is_file()]
     assert not any(PASSWORD.encode() in file.read_bytes() for file in written)
+
+
+# Each verb with arguments that are right without the option that is tried.
+PLAIN = {
+    "verify": ["verify", "craft", "--case", "craft/tables/table-cut", "--jobs", "1"],
+    "decode": ["decode", "craft", "feed"],
+    "encode": ["encode", "craft", "feed/messages.jsonl"],
+    "explain": ["explain", "craft", "feed/messages.jsonl"],
+    "identify": ["identify", "feed"],
+    "generate": ["generate", "craft", "--rows", "2"],
+    "size": ["size", "--workload", "tiny", "--rows", "2", "--jobs", "1"],
+    "compare": ["compare", *FEEDS, "--engine", "embedded"],
+    "storage": ["storage", "check", "csv", "feed"],
+    "corpus": ["corpus", "list"],
+    "witness": ["witness", "craft"],
+    "report": ["report"],
+}
+PLACES = {"URI", "URL", "FILE", "DIR", "PLACE", "SOURCE", "TARGET"}
+
+
+def options_of_places() -> Iterator[tuple[str, str]]:
+    """Yield each verb with each of its options that names a file, a directory or an address."""
+    for verb, words in PLAIN.items():
+        parser = ArgumentParser()
+        import_module(f"cdcwire_conformance.cli.{verb}").add_arguments(parser)
+        for word in words[1:2]:
+            for action in parser._actions:
+                if isinstance(action.choices, dict) and word in action.choices:
+                    parser = action.choices[word]
+        for action in parser._actions:
+            if action.option_strings and PLACES & {str(action.metavar)}:
+                yield verb, action.option_strings[-1]
+
+
+@pytest.mark.parametrize("secret", ["user", "parameter"])
+@pytest.mark.parametrize(("verb", "option"), list(options_of_places()))
+def test_no_option_of_a_place_shows_a_secret(
+    verb: str, option: str, secret: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    user = f"{USER}:{PASSWORD}@" if secret == "user" else ""
+    parameter = "" if secret == "user" else f"?secret-access-key={PASSWORD}"
+    main([*PLAIN[verb], option, f"s3://{user}bucket/x{parameter}"])
+    shown = capfd.readouterr()
+    assert PASSWORD not in shown.out + shown.err
+
+
+def test_options_of_places_are_found() -> None:
+    found = set(options_of_places())
+    assert {("verify", "--json"), ("compare", "--left-schema"), ("storage", "--blobs")} <= found
+    assert len(found) > 80
 
 
 def test_command_of_a_testee_is_shown_without_secrets(
