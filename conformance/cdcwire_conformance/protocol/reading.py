@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from cdcwire.core.format import Context
@@ -19,6 +21,7 @@ _Read = TypeVar("_Read")
 
 _COMMANDS = ("start", "decode", "encode", "stop")
 _LONGEST_SHOWN = 80
+_WITHOUT_REFERENCES = 2  # a version of marshal that gives equal bytes for equal values
 
 
 class RequestError(ValueError):
@@ -83,24 +86,38 @@ def check_members(request: Mapping[str, Json], cmd: str) -> None:
 
 
 def context_of(request: Mapping[str, Json]) -> Context:
-    """Return the parts of a request other than the bytes. Raises: RequestError."""
+    """Return the parts of a request other than the bytes. Raises: RequestError.
 
-    def read() -> Context:
-        return Context(
-            request.get("options") or {},
-            tuple(
-                table_from_json(table, ("tables", index))
-                for index, table in enumerate(request.get("tables") or ())
-            ),
-            request.get("schemas") or {},
-            {
-                location: bytes_from_json(blob, f"blobs.{location}") or b""
-                for location, blob in (request.get("blobs") or {}).items()
-            },
-            compressions=known_compressions(),
-        )
+    Malformed cases have the context of the case that they come from, so that of the last request is
+    kept.
+    """
+    return _reading(lambda: _context(_marshalled(request)), request)
 
-    return _reading(read, request)
+
+def _marshalled(request: Mapping[str, Json]) -> bytes:
+    """Return the members of a context as bytes, in which ``1`` differs from ``true``."""
+    members = [request.get(name) for name in ("options", "tables", "schemas", "blobs")]
+    try:
+        return marshal.dumps(members, _WITHOUT_REFERENCES)
+    except ValueError:
+        raise ValueError("the request is nested too deeply") from None
+
+
+@lru_cache(maxsize=1)
+def _context(marshalled: bytes) -> Context:
+    options, tables, schemas, blobs = marshal.loads(marshalled)
+    return Context(
+        options or {},
+        tuple(
+            table_from_json(table, ("tables", index)) for index, table in enumerate(tables or ())
+        ),
+        schemas or {},
+        {
+            location: bytes_from_json(blob, f"blobs.{location}") or b""
+            for location, blob in (blobs or {}).items()
+        },
+        compressions=known_compressions(),
+    )
 
 
 def messages_of(request: Mapping[str, Json]) -> list[Message]:

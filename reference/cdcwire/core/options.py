@@ -230,7 +230,7 @@ def read_settings(settings: type[S], given: Given | Mapping[str, OptionValue]) -
         Given, given if has_options else _Options(cast(Mapping[str, OptionValue], given))
     )
     kind: type = settings
-    if not context.options and not context.compressions:
+    if not context.options and not (context.compressions and _plan(kind).takes_context):
         return cast(S, _default(kind))
     return _build(settings, _parsed(options_of(kind), context.options), context, {})
 
@@ -252,6 +252,12 @@ class _Plan:
     declared: Mapping[str, tuple[str, _Declared]]
     groups: Mapping[str, _Group]
     context: tuple[str, ...]
+
+    @property
+    def takes_context(self) -> bool:
+        """True if a field, also of a group, comes from the context."""
+        groups = self.groups.values()
+        return bool(self.context) or any(_plan(group.settings).takes_context for group in groups)
 
 
 @cache

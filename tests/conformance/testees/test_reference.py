@@ -61,6 +61,17 @@ def test_serve_broken_bytes_are_rejected_with_their_place() -> None:
     assert "craft: " in answer["rejected"]["problem"]
 
 
+def test_serve_each_request_has_its_own_options() -> None:
+    """``True`` equals ``1`` in Python; as a number of messages it is refused."""
+    options: tuple[Json, ...] = ({"max-batch-size": 1}, {"max-batch-size": True}, {})
+    answers = conversation(*({**decode_request(RESOLVED), "options": each} for each in options))
+    assert [list(answer) for answer in answers] == [
+        ["seq", "events"],
+        ["seq", "rejected"],
+        ["seq", "events"],
+    ]
+
+
 def test_serve_encode_gives_the_bytes() -> None:
     request = {"cmd": "encode", "seq": 1, "format": "craft", "events": [EVENT]}
     message = {"key": None, "value": base64.b64encode(RESOLVED).decode()}

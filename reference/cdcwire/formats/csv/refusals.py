@@ -8,6 +8,7 @@ that is not text: numbers, and the delimiter. Where a text looks like NULL the v
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from cdcwire.formats.csv.escapes import escape, unescape
 
@@ -18,6 +19,7 @@ _MAX_DELIMITER = 3
 _MAX_TEXT = 64  # of null and terminator
 
 
+@lru_cache(maxsize=16)  # each message of a feed asks again
 def problem_of(delimiter: bytes, quote: bytes, null: bytes, terminator: bytes) -> str | None:
     """Return why these settings are refused; None if they are not.
 
