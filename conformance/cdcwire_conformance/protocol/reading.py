@@ -21,6 +21,7 @@ _Read = TypeVar("_Read")
 
 _COMMANDS = ("start", "decode", "encode", "stop")
 _LONGEST_SHOWN = 80
+_DECODER = json.JSONDecoder(parse_constant=no_constant)
 _WITHOUT_REFERENCES = 2  # a version of marshal that gives equal bytes for equal values
 
 
@@ -55,7 +56,7 @@ def parse_request(line: bytes) -> dict[str, Json]:
 def parse_object(line: bytes) -> dict[str, Json]:
     """Return the JSON object of a line. Raises: RequestError."""
     try:
-        request = json.loads(line.decode("utf-8"), parse_constant=no_constant)
+        request = _DECODER.decode(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the request is {json_problem(error)}") from error
     if not isinstance(request, dict):

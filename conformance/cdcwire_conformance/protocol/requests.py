@@ -19,6 +19,7 @@ from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.protocol.messages import bytes_to_json, message_to_json
 
 PROTOCOL_VERSION = 1
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 Command: TypeAlias = Literal["decode", "encode"]
 
@@ -44,7 +45,7 @@ class Request:
 
     def line(self, seq: int) -> bytes:
         """Return the request as a line of JSON with this sequence number."""
-        return json.dumps(self.document(seq), separators=(",", ":")).encode("ascii") + b"\n"
+        return _ENCODER.encode(self.document(seq)).encode("ascii") + b"\n"
 
 
 def decode_request(case: Case) -> Request:

@@ -193,10 +193,11 @@ class _Run:
                 for (number, task), known in zip(batch, settled, strict=True):
                     if self._stop is not None:
                         return
+                    began = time.monotonic()
                     outcome = known or self._outcome(testee, task, sample)
                     if self._stop is not None:  # the process may have been killed by us
                         return
-                    self._add(number, outcome)
+                    self._add(number, outcome, 0.0 if known else time.monotonic() - began)
         except BaseException as error:
             self._stop = self._stop or error
             if threading.current_thread() is threading.main_thread():
@@ -216,23 +217,21 @@ class _Run:
         if sample.leaves_out(task):
             reason = "the testee crashed on other cases of this rule and base case"
             return self._judge.outcome(task, "not run", reason=reason)
-        began = time.monotonic()
         outcome = self._judge.ask(testee, task)
-        outcome = replace(outcome, seconds=time.monotonic() - began)
         if outcome.verdict in ("crashed", "timed out"):
             sample.add_crash(outcome.rule)
             testee.announce(())  # some of the next cases may be left out
         return compare_with_expected(outcome, self._expected) if outcome.is_bad else outcome
 
-    def _add(self, number: int, outcome: Outcome) -> None:
+    def _add(self, number: int, outcome: Outcome, seconds: float) -> None:
         with self._lock:
             case = outcome.case
             key = CountKey(case.format, case.level, outcome.is_derived)
             counter: Counter[Verdict] = self._results.counts.setdefault(key, Counter())
             counter[outcome.verdict] += 1
             if outcome.is_derived:
-                seconds = self._results.derived_seconds
-                seconds[case.format] = seconds.get(case.format, 0.0) + outcome.seconds
+                total = self._results.derived_seconds
+                total[case.format] = total.get(case.format, 0.0) + seconds
             if self._expected.entries and outcome.verdict not in ("not claimed", "skipped"):
                 self._ids.append(outcome.id)
             if outcome.verdict == "not run":
@@ -245,7 +244,7 @@ class _Run:
                 *("passed", "not run", "not claimed"),
             )
             if not is_dull or outcome.notes:
-                self._outcomes.append((number, outcome))
+                self._outcomes.append((number, replace(outcome, seconds=seconds)))
             self._done += 1
             if self._progress is not None:
                 self._progress(self._done, outcome)

@@ -29,6 +29,7 @@ from cdcwire_conformance.testees.codecs import answer_decode, answer_encode
 from cdcwire_conformance.testees.one_shot import ACCEPTED, REJECTED
 
 CRASHED = 70  # not 1, which means rejected
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def describe() -> dict[str, Json]:
@@ -99,7 +100,7 @@ def answer_once(cmd: str, format_name: str, stdin: BinaryIO, stdout: BinaryIO, r
 
 
 def _say(stdout: BinaryIO, document: Json) -> None:
-    stdout.write(json.dumps(document, separators=(",", ":")).encode("ascii") + b"\n")
+    stdout.write(_ENCODER.encode(document).encode("ascii") + b"\n")
     stdout.flush()
 
 
