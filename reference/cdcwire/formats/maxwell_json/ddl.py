@@ -40,6 +40,8 @@ KNOWN = frozenset(
         *("position", "gtid", "schema_id"),
     }
 )
+_WITH_FRACTION = frozenset({"time", "datetime", "timestamp"})
+_FRACTION_END = 7  # MySQL keeps up to 6 digits of a second
 _DEFINED = {"table-create": ("def",), "table-alter": ("old", "def")}
 
 
@@ -110,13 +112,15 @@ def _column(found: JsonObject, end: int) -> ColumnDefinition:
     known = found.by_name
     labels = known.get("enum-values")
     length = known.get("column-length")
+    type_ = text_of(required(known, "type", end, DEFINITION), DEFINITION)
+    length_end = _FRACTION_END if type_ in _WITH_FRACTION else INT64_END
     return ColumnDefinition(
-        text_of(required(known, "type", end, DEFINITION), DEFINITION),
+        type_,
         text_of(required(known, "name", end, DEFINITION), DEFINITION),
         flag_of(known["signed"], DEFINITION) if "signed" in known else None,
         nullable_text(known, "charset", DEFINITION),
         None if labels is None else texts_of(labels, DEFINITION),
-        None if length is None else integer_of(length, 0, INT64_END, DEFINITION),
+        None if length is None else integer_of(length, 0, length_end, DEFINITION),
     )
 
 
