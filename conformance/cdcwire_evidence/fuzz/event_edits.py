@@ -22,6 +22,7 @@ from cdcwire_generators.messages import definitions_for, definitions_of
 
 _BATCH_OPTIONS = ("max-batch-size", "max-message-bytes", "file-size")
 _UNLIMITED = 1 << 30
+_COMPRESSIONS = ("compression", "content-encoding", "large-message-handle-compression")
 _MOST_FILES = 2  # next to the message: a schema file, a claim-check file
 _MOST_EVENTS = 8
 _TEXTS = (
@@ -160,7 +161,8 @@ def encoded(
 ) -> Grown:
     """Return an input with the longest message that a format makes of events.
 
-    ``limits``: the options; without them, those of the input and no limits of a batch.
+    ``limits``: the options; without them, those of the input without limits of a batch. Then
+    nothing is compressed: the size of compressed bytes says little about the work.
     Raises: EncodeError, OptionError.
     """
     events = list(events)
@@ -170,7 +172,8 @@ def encoded(
         unlimited = {
             each.name: _UNLIMITED for each in format_.options if each.name in _BATCH_OPTIONS
         }
-        options = {**given.options, **unlimited}
+        plain = {name: "none" for name in _COMPRESSIONS if name in given.options}
+        options = {**given.options, **unlimited, **plain}
     tables = given.tables
     if format_.needs_tables or tables:
         tables = definitions_for(events, format_, options, definitions_of(events))
