@@ -119,6 +119,20 @@ def test_verify_ends_writes_its_report_and_leaves_no_process(
     wait_until(lambda: all(map(is_gone, found)), "a process is left")
 
 
+def error_after(process: subprocess.Popen[bytes], number: signal.Signals, code: int) -> bytes:
+    """Send a signal, check the exit code, and return the text on standard error.
+
+    SIGINT goes to the whole group, as a terminal sends it.
+    """
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    _, err = process.communicate(timeout=LONGEST)
+    assert process.returncode == code
+    return err
+
+
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
 )
@@ -133,12 +147,7 @@ def test_generate_on_several_processes_leaves_no_part(
         lambda: all(part.exists() for part in parts) or process.poll() is not None,
         "no part is written",
     )
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)  # as a terminal does
-    else:
-        process.send_signal(number)
-    _, err = process.communicate(timeout=LONGEST)
-    assert process.returncode == code
+    err = error_after(process, number, code)
     assert len(err.splitlines()) == 1
     assert {path.name for path in feed.iterdir()} == {"feed.json", "tables.json"}
 
@@ -172,12 +181,7 @@ def test_report_waits_until_its_program_has_cleaned_up(
     process = start("report")
     begun = tmp_path / "begun"
     wait_until(lambda: begun.exists() or process.poll() is not None, "the program did not start")
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)  # as a terminal does
-    else:
-        process.send_signal(number)
-    _, err = process.communicate(timeout=LONGEST)
-    assert process.returncode == code
+    err = error_after(process, number, code)
     assert err == b"cdcwire: interrupted\n"
     assert not begun.exists()
 

@@ -145,7 +145,7 @@ def test_line_that_grows_beyond_the_limit_is_refused_before_it_is_in_memory(
 def test_line_has_a_smaller_limit_than_a_file_of_zstd(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is read of a line takes four times its memory."""
+    """Reading a line takes four times its memory."""
     monkeypatch.setattr(line_files, "MAX_LINE_BYTES", 1000)
     file = tmp_path / f"messages.jsonl{suffix}"
     for size in (999, 1000):

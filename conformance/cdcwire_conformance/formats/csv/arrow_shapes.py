@@ -70,7 +70,7 @@ class _Texts:
 
     @classmethod
     def of(cls, cells: pa.Array) -> _Texts | None:
-        """Return the texts of a column; None if there are none, or one is empty."""
+        """Return the texts of a column; None without texts, or if a text is empty."""
         data = cells.buffers()[2]
         offsets = offsets_of(cells)
         starts, ends = offsets[:-1], offsets[1:]

@@ -132,7 +132,7 @@ def _matching(expression: str) -> Convert:
         expression = expression[end + 1 :]
 
     def convert(cells: pa.Array) -> pa.Array:
-        texts = cells.cast(pa.string())
+        texts = _as_texts(cells)
         _expect(texts, expression)
         if refused is not None and pc.any(pc.match_substring_regex(texts, refused)).as_py():
             raise Irregular

@@ -46,8 +46,9 @@ _MAX_PAIRS = 1 << 12  # of quotes, or escapes, in one field: each takes some 200
 _SMALL_BITS = 12  # of numbers of which all are remembered
 # Branches with nothing in them, since an optional group is slow to enter. A FLOAT has no exponent
 # of three digits, so its text is a finite double.
-_FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2}|)"
-_DOUBLE = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2,3}|)"
+_DIGITS = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)"
+_FLOAT = rf"{_DIGITS}(?:e[+-][0-9]{{2}}|)"
+_DOUBLE = rf"{_DIGITS}(?:e[+-][0-9]{{2,3}}|)"
 _BASE64 = "[A-Za-z0-9+/]*(?:=(?:(?<=[AEIMQUYcgkosw048]=)|(?<=[AQgw]=)=)|)"
 _HEX = "[0-9a-f]*"
 
