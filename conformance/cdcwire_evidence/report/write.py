@@ -208,7 +208,7 @@ def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
     yield Chapter(fuzz.TITLE, partial(_alone, fuzz.fuzz_part))
     yield Chapter(
         BENCHMARKS,
-        partial(benchmarks_part, quick, pictures / "benchmarks.json"),
+        partial(benchmarks_part, quick, pictures),
         "alone",
     )
 

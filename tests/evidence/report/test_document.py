@@ -252,7 +252,7 @@ def stored_run(
     monkeypatch.chdir(Path(__file__).parents[3])
     monkeypatch.setattr(runs, "_run", run)
     (folder / "run").mkdir()
-    return benchmarks_part(True, folder / "results.json", folder / "run")
+    return benchmarks_part(True, folder, folder / "run")
 
 
 @pytest.mark.parametrize(("code", "status"), [(0, "passed"), (1, "failed"), (2, "failed")])
@@ -261,7 +261,7 @@ def test_exit_code_of_the_benchmarks_counts(
 ) -> None:
     part = stored_run(monkeypatch, tmp_path, goals_of_a_run(), code)
     assert part.status == status
-    assert json.loads((tmp_path / "results.json").read_text()) == goals_of_a_run()
+    assert json.loads((tmp_path / "benchmarks.json").read_text()) == goals_of_a_run()
 
 
 def test_goals_of_benchmarks_are_bars_of_the_report(
@@ -278,14 +278,31 @@ def test_goals_of_benchmarks_are_bars_of_the_report(
     assert "| t | 0.7 | 0.5 | x |" in part.lines
 
 
+def test_last_full_run_of_the_benchmarks_is_shown_with_a_quick_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = goals_of_a_run(benchmark="csv_arrow", value=0.7, passed=False)
+    full["goals"] += goals_of_a_run(value=9.0)["goals"]  # decode, which the quick run has too
+    (tmp_path / "benchmarks-full.json").write_text(json.dumps(full))
+    part = stored_run(monkeypatch, tmp_path, goals_of_a_run(), 0)
+    assert [(bar.benchmark, bar.value) for bar in part.bars] == [
+        ("decode", 2.0),
+        ("csv_arrow", 0.7),
+    ]
+    assert part.status == "bar missed"
+    after = part.lines[part.lines.index("## The last run of all benchmarks") :]
+    assert "| t | at least 1 x | 0.70 x | 29 columns | **missed** |" in after
+    assert any("2026-01-01" in line for line in after)
+
+
 def test_benchmarks_that_break_are_a_failed_chapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     monkeypatch.setattr(sys, "executable", "false")
-    (tmp_path / "results.json").write_text("{}")
+    (tmp_path / "benchmarks.json").write_text("{}")
     (tmp_path / "run").mkdir()
-    part = benchmarks_part(True, tmp_path / "results.json", tmp_path / "run")
+    part = benchmarks_part(True, tmp_path, tmp_path / "run")
     assert part.status == "failed"
     command = "python -m benchmarks --quick import_time decode"
     assert part.attention == [f"`{command}` ended with 1: no output"]

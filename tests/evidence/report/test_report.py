@@ -77,7 +77,7 @@ def test_benchmark_outside_a_checkout_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert benchmarks_part(True, tmp_path / "results.json", tmp_path).not_run
+    assert benchmarks_part(True, tmp_path, tmp_path).not_run
 
 
 def test_table_aligns_columns_of_numbers() -> None:
