@@ -26,9 +26,9 @@ from cdcwire_conformance.corpus.store import VERSION_FILE, corpus_version, load_
 from cdcwire_conformance.export.lines import (
     case_line,
     format_facts,
-    line_text,
     schemas,
 )
+from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.run.selection import tasks_of
 
@@ -185,7 +185,7 @@ def _write(
 def _lines(cases: Iterable[Case]) -> Iterator[bytes]:
     for case in cases:
         for task in tasks_of(case):
-            yield line_text(case_line(task))
+            yield json_line(case_line(task))
 
 
 def _manifest(version: str, counts: dict[str, dict[str, int]]) -> Json:

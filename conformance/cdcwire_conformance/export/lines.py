@@ -49,11 +49,6 @@ def case_line(task: Task) -> dict[str, Json]:
     return line
 
 
-def line_text(line: Json) -> bytes:
-    """Return a document as a line of ASCII: any reader of JSON finds the same lines in a file."""
-    return json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"
-
-
 def format_facts(name: str) -> dict[str, Json]:
     """Return what a test needs to know of a format to compare its events."""
     rules = _rules(name)

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 def bytes_to_json(data: bytes | None) -> str | None:
     """Return standard base64 with padding; null for null."""
@@ -41,11 +43,15 @@ def message_to_json(message: Message) -> dict[str, Json]:
     return document
 
 
+def json_line(document: Json) -> bytes:
+    """Return a document as a line of ASCII: any reader of JSON finds the same lines in a file."""
+    return _ENCODER.encode(document).encode("ascii") + b"\n"
+
+
 def message_line(message: Message) -> bytes:
     """Return the JSON object of a message as a line, without white space."""
     if isinstance(message, StoredFile) or message.headers:
-        text = json.dumps(message_to_json(message), separators=(",", ":"))
-        return text.encode("ascii") + b"\n"
+        return json_line(message_to_json(message))
     # Looking for escapes in base64, which has none, would take longer than the rest.
     key, value = _quoted(message.key), _quoted(message.value)
     return b'{"key":%b,"value":%b}\n' % (key, value)

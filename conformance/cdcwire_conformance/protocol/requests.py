@@ -7,7 +7,6 @@ missing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,10 +15,9 @@ from typing import Literal, TypeAlias
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.protocol.messages import bytes_to_json, message_to_json
+from cdcwire_conformance.protocol.messages import bytes_to_json, json_line, message_to_json
 
 PROTOCOL_VERSION = 1
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 Command: TypeAlias = Literal["decode", "encode"]
 
@@ -45,7 +43,7 @@ class Request:
 
     def line(self, seq: int) -> bytes:
         """Return the request as a line of JSON with this sequence number."""
-        return _ENCODER.encode(self.document(seq)).encode("ascii") + b"\n"
+        return json_line(self.document(seq))
 
 
 def decode_request(case: Case) -> Request:

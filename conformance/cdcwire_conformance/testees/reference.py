@@ -7,7 +7,6 @@ program with its traceback on standard error, as a crash should look.
 from __future__ import annotations
 
 import base64
-import json
 import sys
 import traceback
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from cdcwire.core.format import Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.reading import (
     RequestError,
     check_members,
@@ -29,7 +29,6 @@ from cdcwire_conformance.testees.codecs import answer_decode, answer_encode
 from cdcwire_conformance.testees.one_shot import ACCEPTED, REJECTED
 
 CRASHED = 70  # not 1, which means rejected
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def describe() -> dict[str, Json]:
@@ -100,7 +99,7 @@ def answer_once(cmd: str, format_name: str, stdin: BinaryIO, stdout: BinaryIO, r
 
 
 def _say(stdout: BinaryIO, document: Json) -> None:
-    stdout.write(_ENCODER.encode(document).encode("ascii") + b"\n")
+    stdout.write(json_line(document))
     stdout.flush()
 
 

@@ -201,7 +201,7 @@ def test_failed_export_leaves_nothing(
     def fail(line: Any) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(archive, "line_text", fail)
+    monkeypatch.setattr(archive, "json_line", fail)
     before = sorted(tmp_path.iterdir())
     for name in ("corpus.zip", "folder"):
         with pytest.raises(ExportError, match="No space left"):

@@ -18,8 +18,9 @@ from cdcwire.model.text import event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.export import case_line, export_corpus
-from cdcwire_conformance.export.lines import format_facts, line_text
+from cdcwire_conformance.export.lines import format_facts
 from cdcwire_conformance.judge import compare_events, rules_of
+from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import Settings, run
 from cdcwire_conformance.run.selection import Task, choose
@@ -127,7 +128,7 @@ def assert_agrees(
     derived = list(choose([with_derived], sample=sample).derived())
     with (folder / "derived" / f"{with_derived}.jsonl").open("ab") as lines:
         for case in derived:
-            lines.write(line_text(case_line(Task(case.id, case, "decode"))))
+            lines.write(json_line(case_line(Task(case.id, case, "decode"))))
     walked = subprocess.run(
         walk,
         env={**os.environ, "CDCWIRE_CORPUS": str(folder), "CDCWIRE_VERDICTS": str(verdicts)},
