@@ -52,9 +52,19 @@ class PlanDecoder(RowDecoder):
 
     _plans: dict[tuple[object, ...], RowPlan]
 
+    def _members(self, text: bytes) -> Any:
+        """Return the pairs of an object. Raises: one of IRREGULARITIES."""
+        return read_pairs(text)
+
+    def _names(self, columns: Any) -> tuple[object, ...]:
+        return tuple([each for each, _ in columns])
+
+    def _row_plan(self, columns: Columns, wanted: tuple[int, ...], layout: Layout) -> RowPlan:
+        return RowPlan(columns, wanted, layout)
+
     def _row(self, subject: RowKey, commit_ts: int, value: bytes, start: int, end: int) -> Row:
         try:
-            first, *others = read_pairs(value[start:end])
+            first, *others = self._members(value[start:end])
             name, columns = first
             plan = self._plan(columns, value, start, end)
             values = plan.read(columns)
@@ -74,11 +84,11 @@ class PlanDecoder(RowDecoder):
             else:
                 raise Irregular
             return new_row(row + NOTHING_ELSE)
-        except TypeError:
+        except (AttributeError, TypeError):
             raise Irregular from None
 
     def _plan(self, columns: Any, value: bytes, start: int, end: int) -> RowPlan:
-        key = tuple([each for each, _ in columns])
+        key = self._names(columns)
         self._plans = getattr(self, "_plans", {})
         plan = self._plans.get(key)
         if plan is not None:
@@ -88,7 +98,7 @@ class PlanDecoder(RowDecoder):
             if each and key == tuple(one.name for one in each):
                 wanted = tuple(index for index, one in enumerate(each) if self._wants(one))
                 layout = self.layouts.of(tuple(_described(each[index]) for index in wanted))
-                plan = self._plans[key] = RowPlan(each, wanted, layout, handle_key_names(each))
+                plan = self._plans[key] = self._row_plan(each, wanted, layout)
                 return plan
         raise Irregular
 
@@ -96,11 +106,9 @@ class PlanDecoder(RowDecoder):
 class RowPlan:
     """How the columns of one layout are read. ``key``: the names of the handle key."""
 
-    def __init__(
-        self, columns: Columns, wanted: tuple[int, ...], layout: Layout, key: tuple[str, ...]
-    ) -> None:
+    def __init__(self, columns: Columns, wanted: tuple[int, ...], layout: Layout) -> None:
         self.layout = layout
-        self.key = key
+        self.key = handle_key_names(columns)
         self._heads = [_head(column) for column in columns]
         self._readings = [reading_of(column.type, column.flag) for column in columns]
         # True is equal to 1, and is not a code.
@@ -120,6 +128,9 @@ class RowPlan:
                 raise Irregular
         if [cell[-1][0] for cell in cells] != ["v"] * len(cells):
             raise Irregular
+        return self._converted([cell[-1][1] for cell in cells])
+
+    def _converted(self, found: list[Any]) -> Values:
         values = tuple(
             [
                 None
@@ -127,9 +138,7 @@ class RowPlan:
                 else (value if convert is None else convert(value))
                 if type(value) in types
                 else irregular()
-                for value, (types, convert) in zip(
-                    [cell[-1][1] for cell in cells], self._readings, strict=True
-                )
+                for value, (types, convert) in zip(found, self._readings, strict=True)
             ]
         )
         return values if self._wanted is None else tuple([values[index] for index in self._wanted])
@@ -170,7 +179,7 @@ def _unsigned(number: int) -> int:
     return number
 
 
-def _float(number: str | int) -> float:
+def _float(number: str | int | float) -> float:
     if not number:
         raise Irregular  # it may be -0
     found = read_float32(str(number))
@@ -179,7 +188,7 @@ def _float(number: str | int) -> float:
     return found
 
 
-def _double(number: str | int) -> float:
+def _double(number: str | int | float) -> float:
     if not number:
         raise Irregular  # it may be -0
     found = float(number)
@@ -221,7 +230,7 @@ def _vector(text: str) -> str:
 
 
 _INTEGER = frozenset({int})
-_NUMBER = frozenset({int, Real})
+_NUMBER = frozenset({int, Real, float})  # float: by orjson
 _TEXT = frozenset({str})
 _OTHERS: dict[int, tuple[frozenset[type], _Convert | None]] = {
     TYPE_FLOAT: (_NUMBER, _float),
