@@ -135,10 +135,11 @@ def _image(
     for cell in cells:
         if selection.columns is not None and cell.name not in selection.columns:
             continue
-        pairs.append(read_value(cell, known.get(cell.name)))
-        if isinstance(pairs[-1][1], Decimal):
+        column, value = read_value(cell, known.get(cell.name))
+        pairs.append((column, value))
+        if isinstance(value, Decimal):
             with step(cell.name):
-                digits.add(digits_added(cell.value), cell.offset)
+                digits.add(digits_added(value, cell.value), cell.offset)
     return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 

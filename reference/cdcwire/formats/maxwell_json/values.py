@@ -231,10 +231,16 @@ def read_decimal(number: Number, cell: Cell) -> Decimal:
     return Decimal(f"{value:f}") if isinstance(exponent, int) and exponent > 0 else value
 
 
-def digits_added(value: ColumnValue) -> int:
-    """Return how many digits the exponent of a number adds to it."""
-    found = _EXPONENT.search(value.text) if isinstance(value, Number) else None
-    return 0 if found is None else int(found[1])
+def digits_added(value: Decimal, sent: ColumnValue) -> int:
+    """Return how many digits the exponent of a number adds to it, however it was sent.
+
+    The exponent is that of the notation with one digit before the point. A number below 1 counts
+    without an exponent too, because it may be written with one.
+    """
+    if not isinstance(sent, Number):
+        return 0
+    exponent = value.adjusted()
+    return exponent if exponent < 0 or _EXPONENT.search(sent.text) is not None else 0
 
 
 def json_text(value: ColumnValue) -> str:
