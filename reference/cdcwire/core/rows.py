@@ -10,9 +10,10 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from cdcwire.model.events import (
@@ -101,6 +102,12 @@ def event_of(row: Row | Event) -> Event:
 
 new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
 """Makes a row of a tuple of all its fields: half the time of ``Row``, which binds arguments."""
+
+
+def new_rows(rows: Iterable[tuple[object, ...]]) -> list[Row]:
+    """Return rows made of tuples of all their fields, without a call in Python for each."""
+    return list(map(tuple.__new__, repeat(Row), rows))
+
 
 NOTHING_ELSE = (None,) * 5
 """What a row has after ``sent`` where it has nothing else."""

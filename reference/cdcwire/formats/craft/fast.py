@@ -18,7 +18,7 @@ from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
-from cdcwire.core.rows import Layout, Row, Values, new_row
+from cdcwire.core.rows import Layout, Row, Values, new_rows
 from cdcwire.formats.craft.events import events_of
 from cdcwire.formats.craft.images import handle_key
 from cdcwire.formats.craft.message import (
@@ -47,7 +47,6 @@ _INT64_END = 1 << 63
 _NO_PARTITION = -1
 HEADER_FIELDS = 5
 _META = b"\2"  # number of elements of the first size table
-_ONE_GROUP = b"\1"  # and of the table of a row with one group
 _ONE, _TWO = -1, 1  # 1 and 2 as they look when they are taken for signed numbers
 
 Sizes: TypeAlias = "tuple[int, int, list[int], list[int]]"
@@ -66,13 +65,13 @@ class RowDecoder(FastDecoder):
         is_cut = self.settings.delete_only_handle_key
         self._sent_of_delete: Sent | None = "key" if is_cut else None
 
-    def _usual(self, message: Message) -> list[Row | Event]:
+    def _usual(self, message: Message) -> list[Row]:
         value = message.value
         if value is None:
             raise Irregular
         return self._usual_rows(value)
 
-    def _usual_rows(self, value: bytes) -> list[Row | Event]:
+    def _usual_rows(self, value: bytes) -> list[Row]:
         """Return the rows of a regular message. Raises: one of IRREGULARITIES."""
         memory = self._memory
         memory.credit.earn(len(value))
@@ -85,6 +84,7 @@ class RowDecoder(FastDecoder):
         )
         sent = self._sent_of_delete
         rows: list[tuple[object, ...]] = []
+        append, startswith = rows.append, value.startswith
         end = bodies_start
         for commit_ts, subject, partition, size, first_size in zip(
             timestamps, subjects, partitions, body_sizes, first_sizes, strict=True
@@ -93,50 +93,76 @@ class RowDecoder(FastDecoder):
             end = start + size
             if not subject.is_wanted:
                 continue
-            for route in subject.routes:
-                if value.startswith(route.run, start):
-                    break
-            else:
-                route = memory.route(value, start, start + first_size, dictionary, subject)
-            new = old = new_layout = old_layout = is_sent = None
-            if first_size != size:
-                middle = start + first_size
-                for before in reversed(subject.routes):
-                    if value.startswith(before.run, middle):
-                        break
+            if first_size == size:
+                route = subject.new
+                if not startswith(route.run, start):
+                    route = subject.old
+                    if not startswith(route.run, start):
+                        route = memory.route(value, start, end, dictionary, subject)
+                image = route.read(value, start + route.size, end)
+                # The rows are written out: joining tuples takes longer.
+                if route.is_new:
+                    row: tuple[object, ...] = (
+                        route.table,
+                        "insert",
+                        commit_ts,
+                        partition,
+                        route.layout,
+                        image,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                    )
                 else:
-                    before = memory.route(value, middle, end, dictionary, subject)
-                if before.is_new or not route.is_new:
-                    raise Irregular
-                op = "update"
-                new_layout, new = route.layout, route.read(value, start + route.size, middle)
-                old_layout, old = before.layout, before.read(value, middle + before.size, end)
-            elif route.is_new:
-                op, new_layout = "insert", route.layout
-                new = route.read(value, start + route.size, end)
+                    row = (
+                        route.table,
+                        "delete",
+                        commit_ts,
+                        partition,
+                        None,
+                        None,
+                        route.layout,
+                        image,
+                        sent,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                    )
             else:
-                op, old_layout, is_sent = "delete", route.layout, sent
-                old = route.read(value, start + route.size, end)
-            rows.append(
-                # Written out: joining tuples takes longer.
-                (
-                    route.table,
-                    op,
+                middle = start + first_size
+                new = subject.new
+                if not startswith(new.run, start):
+                    new = memory.route(value, start, middle, dictionary, subject)
+                old = subject.old
+                if not startswith(old.run, middle):
+                    old = memory.route(value, middle, end, dictionary, subject)
+                if old.is_new or not new.is_new:
+                    raise Irregular
+                row = (
+                    new.table,
+                    "update",
                     commit_ts,
                     partition,
-                    new_layout,
-                    new,
-                    old_layout,
-                    old,
-                    is_sent,
+                    new.layout,
+                    new.read(value, start + new.size, middle),
+                    old.layout,
+                    old.read(value, middle + old.size, end),
+                    None,
                     None,
                     None,
                     None,
                     None,
                     None,
                 )
-            )
-        return list(map(new_row, rows))
+            append(row)
+        return new_rows(rows)
 
     def _plain(self, message: Message) -> list[Row | Event]:
         found: list[Row | Event] = []
@@ -184,14 +210,14 @@ def _read_sizes(value: bytes, memory: Memory) -> Sizes:
     tables_start = tables_end - tables_size
     if tables_start < 1 or value[tables_end - 1] >= _MORE:
         raise Irregular
-    signed = memory.signed.__getitem__
-    numbers = split_varints(value, tables_start, tables_end)
-    headers_size = signed(numbers[1])
-    dictionary_size = headers_size + signed(numbers[2])
-    count = memory.unsigned[numbers[3]]
-    bodies = list(accumulate(map(signed, numbers[4 : 4 + count])))
+    raw = split_varints(value, tables_start, tables_end)
+    count = memory.unsigned[raw[3]]
+    numbers = list(map(memory.signed.__getitem__, raw))
+    headers_size = numbers[1]
+    dictionary_size = headers_size + numbers[2]
+    bodies = list(accumulate(numbers[4 : 4 + count]))
     if (
-        numbers[0] != _META
+        raw[0] != _META
         or count == 0
         or len(bodies) != count
         or min(bodies) < 0
@@ -201,10 +227,9 @@ def _read_sizes(value: bytes, memory: Memory) -> Sizes:
     ):
         raise Irregular
     groups = numbers[4 + count :]
-    group_sizes = list(map(signed, groups[1::2]))
-    if group_sizes == bodies and groups[::2] == [_ONE_GROUP] * count:
+    if groups[1::2] == bodies and groups[::2] == [_ONE] * count:
         return 1 + headers_size, tables_start, bodies, bodies
-    return 1 + headers_size, tables_start, bodies, _first_sizes(bodies, list(map(signed, groups)))
+    return 1 + headers_size, tables_start, bodies, _first_sizes(bodies, groups)
 
 
 def read_reversed(value: bytes, last: int) -> tuple[int, int]:

@@ -60,14 +60,24 @@ class Route:
     table: Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _no_row(value: bytes, start: int, end: int) -> tuple[object, ...]:
+    raise Irregular
+
+
+# Its first byte is not one of a group, so that it never leads to a row.
+_NO_ROUTE = Route(b"\0", 1, False, _no_row, Layout(()), Table(None, None))
+
+
+@dataclass(slots=True, eq=False)
 class TableNames:
-    """A table, by its names. ``routes``: those of new groups come before those of old groups."""
+    """A table, by its names. ``new`` and ``old``: the routes that groups of this kind took last."""
 
     schema: str
     name: str
     is_wanted: bool
     routes: list[Route] = field(default_factory=list)
+    new: Route = _NO_ROUTE
+    old: Route = _NO_ROUTE
 
 
 Subjects: TypeAlias = "Sequence[TableNames]"  # of the rows of a message
@@ -132,12 +142,17 @@ class Memory:
         routes = subject.routes
         for route in routes:
             if value.startswith(route.run, start):
-                return route
-        route = self._make_route(value, start, end, dictionary, subject)
-        self._dictionaries.grow(_ENTRY + len(route.run))
-        if len(routes) == _MAX_ROUTES:
-            routes.clear()
-        routes.insert(0 if route.is_new else len(routes), route)
+                break
+        else:
+            route = self._make_route(value, start, end, dictionary, subject)
+            self._dictionaries.grow(_ENTRY + len(route.run))
+            if len(routes) == _MAX_ROUTES:
+                routes.clear()
+            routes.append(route)
+        if route.is_new:
+            subject.new = route
+        else:
+            subject.old = route
         return route
 
     def _make_route(

@@ -41,13 +41,11 @@ MAX_VARINT_BYTES = 10
 _MAX_KNOWN_INTEGERS = 1 << 14
 _MAX_KNOWN_BYTES = 5
 
-split_varints: Callable[..., list[bytes]] = re.compile(
-    rb"[\x80-\xff]*[\x00-\x7f]|[\x80-\xff]+\Z"
-).findall
+split_varints: Callable[..., list[bytes]] = re.compile(rb"(?s)[\x80-\xff]*.").findall
 """Returns the bytes of each varint, and bytes after the last whole varint as one that none reads.
 
-Without the second alternative, a region of bytes that all say "more" would be searched from each
-of them to its end.
+The dot also matches a byte that says "more". Otherwise a region of such bytes would be searched
+from each of them to its end.
 """
 
 _ONE_BYTE_UNSIGNED = tuple(range(128))
