@@ -50,8 +50,13 @@ _CHECKED_EXTENSION = (*_PLAIN_EXTENSION, *_CHECKSUM_FIELDS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Route:
-    """How the messages of one pair of schemas are read. ``read_value`` None: deletes."""
+    """How the messages of one pair of schemas are read. ``read_value`` None: deletes.
 
+    ``key_head`` and ``value_head``: their envelopes, None for no value.
+    """
+
+    key_head: bytes
+    value_head: bytes | None
     table: Table
     is_wanted: bool
     layout: Layout
@@ -79,28 +84,29 @@ class RowDecoder(FastDecoder):
         self._head = CONFLUENT_BYTES if self.settings.registry == "confluent" else GLUE_BYTES
         self._reading = RowReading(self.settings, self.labels, self.selection)
         self._routes: BoundedCache[tuple[bytes, bytes | None], _Route] = BoundedCache(_MAX_FIELDS)
+        self._last: _Route | None = None
         self._layouts: BoundedCache[tuple[Column, ...], Layout] = BoundedCache(_MAX_FIELDS)
         self._credit = Credit()
 
-    def _usual(self, message: Message) -> list[Row | Event]:
-        if not isinstance(message, KafkaMessage) or message.key is None:
+    def _usual(self, message: Message) -> list[Row]:
+        if not isinstance(message, KafkaMessage):
             raise Irregular
-        return self._usual_rows(message.key, message.value)
-
-    def _usual_rows(self, key: bytes, value: bytes | None) -> list[Row | Event]:
-        """Return the rows of a regular message. Raises: one of IRREGULARITIES."""
+        key, value = message.key, message.value
+        if key is None:
+            raise Irregular
         head = self._head
-        place = (key[:head], None if value is None else value[:head])
-        route = self._routes.get(place)
-        if route is None:
-            route = self._learn(place)
+        key_head = key[:head]
+        value_head = None if value is None else value[:head]
+        route = self._last  # most messages have the schemas of the one before
+        if route is None or value_head != route.value_head or key_head != route.key_head:
+            route = self._last = self._route(key_head, value_head)
         if not route.is_wanted:
             return []
         columns, _ = route.read_key(key, head)
         if value is None:
             deleted = (route.table, "delete", None, None, None, None, route.layout, columns, "key")
             return [new_row(deleted + NOTHING_ELSE)]
-        assert route.read_value is not None  # the place has a value
+        assert route.read_value is not None  # the route has a value
         values, extension = route.read_value(value, head)
         extra: Extra | None = None
         if route.extension == len(_PLAIN_EXTENSION):
@@ -135,9 +141,13 @@ class RowDecoder(FastDecoder):
         )
         return [new_row(row)]
 
-    def _learn(self, place: tuple[bytes, bytes | None]) -> _Route:
+    def _route(self, key_head: bytes, value_head: bytes | None) -> _Route:
+        """Return the route of a pair of envelopes. Raises: one of IRREGULARITIES."""
+        found = self._routes.get((key_head, value_head))
+        return self._learn(key_head, value_head) if found is None else found
+
+    def _learn(self, key_head: bytes, value_head: bytes | None) -> _Route:
         """Return the route of a pair of envelopes, which is remembered."""
-        key_head, value_head = place
         key_plan = self._plan(key_head)
         value_plan = None if value_head is None else self._plan(value_head)
         row_plan = key_plan if value_plan is None else value_plan
@@ -152,6 +162,8 @@ class RowDecoder(FastDecoder):
         columns = self._reading.columns(row_plan, wanted, table)
         function = partial(make_record_function, unsigned_wrap=self.settings.unsigned_wrap)
         route = _Route(
+            key_head,
+            value_head,
             table,
             # Key and value are of one table, unless someone mixes them: then both are read.
             self._wants(key_plan) if value_plan is None else self._wants_both(key_plan, value_plan),
@@ -160,7 +172,7 @@ class RowDecoder(FastDecoder):
             None if value_plan is None else function(value_plan, wanted),
             len(names) if value_plan is not None else 0,
         )
-        self._routes.keep(place, route, size + _ENTRY)
+        self._routes.keep((key_head, value_head), route, size + _ENTRY)
         return route
 
     def _plan(self, head: bytes) -> RecordPlan:

@@ -13,10 +13,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from decimal import Decimal
-from functools import partial
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import Irregular, Memo, compile_function, indented
+from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.formats.avro.extension import CHECKSUM_TEXT, OPS
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
@@ -27,7 +26,7 @@ from cdcwire.formats.avro.plans import (
     Form,
     RecordPlan,
 )
-from cdcwire.formats.avro.values import UINT64_END, decimal_of_bytes, model_value
+from cdcwire.formats.avro.values import EXACT, UINT64_END, decimal_of_bytes, model_value
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.mysql.values import MAX_DECIMAL_TEXT, PLAIN_DECIMAL
 
@@ -35,13 +34,16 @@ RecordFunction: TypeAlias = "Callable[[bytes, int], tuple[tuple[Any, ...], tuple
 """Takes bytes and where the record begins; returns columns and fields of the extension."""
 
 MAX_FIELDS = 512  # of a generated function; beyond that the plain decoder reads
-_MAX_KNOWN_BYTES = 16
+_MAX_USUAL_DECIMAL = 32  # bytes; DECIMAL(65) has 27
 _MAX_FIFTH_BYTE = 0x0F  # of 32 bits
 
 _OPS_OF_LETTERS = {ord(letter): op for letter, op in OPS.items() if letter}
 
 _SMALL = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
 _SMALL_UNSIGNED = tuple(value if value >= 0 else value + UINT64_END for value in _SMALL)
+
+# The lengths of one byte; 0 for all that ``read_length`` reads.
+_LENGTHS = tuple(byte >> 1 if byte < 128 and byte % 2 == 0 else 0 for byte in range(256))
 
 # 14 bits of two varint bytes by their little-endian number: both go on, or the second is the last.
 _GO_ON = {
@@ -122,8 +124,11 @@ def read_int(data: bytes, position: int) -> tuple[int, int]:
 
 
 def read_length(data: bytes, position: int) -> tuple[int, int]:
-    """Return the length at a place, which is not a plain one of one byte, and where it ends."""
-    byte, following = data[position], data[position + 1]
+    """Return the length at a place, which is 0 or not of one byte, and where it ends."""
+    byte = data[position]
+    if byte == 0:
+        return 0, position + 1
+    following = data[position + 1]
     if byte > 0x7F >= following:
         value, end = byte + (following << 7) - 0x80, position + 2
         if value & 1:
@@ -154,6 +159,7 @@ def make_record_function(
     names: dict[str, Any] = {
         "SMALL": _SMALL,
         "SMALL_UNSIGNED": _SMALL_UNSIGNED if unsigned_wrap else _SMALL,
+        "LENGTHS": _LENGTHS,
         "OPS": OPS,
         "OPS_OF_LETTERS": _OPS_OF_LETTERS,
         "is_checksum": CHECKSUM_TEXT.fullmatch,
@@ -168,6 +174,8 @@ def make_record_function(
         "unpack_float": struct.Struct("<f").unpack_from,
         "unpack_double": struct.Struct("<d").unpack_from,
         "narrow": narrow_float32,
+        "decimal_of_bytes": decimal_of_bytes,
+        "scaled": EXACT.scaleb,
         "Decimal": Decimal,
         "is_decimal": PLAIN_DECIMAL.fullmatch,
         "from_bytes": int.from_bytes,
@@ -176,9 +184,8 @@ def make_record_function(
     lines: list[str] = []
     for index, field in enumerate(plan.fields):
         if field.form is Form.DECIMAL_BYTES:
-            names[f"decimals{index}"] = Memo(
-                partial(decimal_of_bytes, scale=field.scale), longest=_MAX_KNOWN_BYTES
-            )
+            names[f"scale{index}"] = field.scale
+            names[f"exponent{index}"] = -field.scale
         elif field.form in (Form.UINT64_TEXT, Form.VECTOR):
             names[f"convert{index}"] = _converter(field)
         lines += _field_lines(index, field, unsigned_wrap)
@@ -283,20 +290,27 @@ def _value_lines(index: int, field: FieldPlan, unsigned_wrap: bool, skip: int) -
         case _:
             pass
     lines = [
-        f"size = data[{at}]",
-        "if size & 129:",
-        f" size, position = read_length(data, {at})",
+        f"size = LENGTHS[data[{at}]]",
+        "if size:",
+        f" position += {1 + skip}",
         " end = position + size",
         "else:",
-        f" position += {1 + skip}",
-        " end = position + (size >> 1)",
+        f" size, position = read_length(data, {at})",
+        " end = position + size",
     ]
     cut = "data[position:end]"
     if form in _TEXTS:
         cut += ".decode()"
     if form is Form.DECIMAL_BYTES:
-        cut = f"decimals{index}[{cut}]"
-    elif form is Form.DECIMAL_TEXT:
+        number = f"from_bytes({cut}, 'big', signed=True)"
+        lines += [
+            f"if 0 < end - position <= {_MAX_USUAL_DECIMAL}:",
+            f" {value} = scaled({number}, exponent{index})",
+            f"else: {value} = decimal_of_bytes({cut}, scale{index})",
+            "position = end",
+        ]
+        return lines
+    if form is Form.DECIMAL_TEXT:
         lines += [f"text = {cut}"]
         lines += [f"if len(text) > {MAX_DECIMAL_TEXT} or not is_decimal(text): raise Irregular"]
         cut = "Decimal(text)"

@@ -28,7 +28,7 @@ _MAX_DECIMAL_BYTES = 416  # of MAX_DECIMAL_DIGITS digits
 _MAX_BIT_BYTES = 8
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 # Room for every digit: the default context would round.
-_EXACT = Context(prec=2 * MAX_DECIMAL_DIGITS + 8)
+EXACT = Context(prec=2 * MAX_DECIMAL_DIGITS + 8)
 
 
 def model_value(plan: FieldPlan, datum: Datum) -> Value:
@@ -56,7 +56,7 @@ def decimal_of_bytes(raw: bytes, scale: int) -> Decimal:
     if len(raw) > _MAX_DECIMAL_BYTES and _significant(raw) > _MAX_DECIMAL_BYTES:
         raise ValueError(f"a DECIMAL of more than {_MAX_DECIMAL_BYTES} bytes")
     unscaled = int.from_bytes(raw, "big", signed=True)
-    return _EXACT.scaleb(unscaled, -scale)
+    return EXACT.scaleb(unscaled, -scale)
 
 
 def _significant(raw: bytes) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from itertools import product
 from typing import TypeAlias
 
 import pytest
@@ -82,6 +84,26 @@ class Feed:
             return events_of(message, self.settings, selection=each.selection)
 
         assert outcome(lambda: each.decode_events(KafkaMessage(*pair))) == outcome(plain)
+
+
+class RecordFeed(Feed):
+    """Messages of a table with one column, whose keys and values are equal."""
+
+    def __init__(self, kind: str) -> None:
+        self.settings = read_settings({})
+        self.source = MemorySource()
+        field = f'{{"name":"c","type":{kind}}}'
+        text = f'{{"type":"record","name":"t","namespace":"a.b","fields":[{field}]}}'
+        schema_id = self.source.register("s", text)
+        assert isinstance(schema_id, int)
+        self.head = b"\0" + schema_id.to_bytes(4, "big")
+        self.each = self.decoder()
+
+    def fast(self, data: bytes) -> Iterable[Row | Event]:
+        return self.each.decode(KafkaMessage(self.head + data, self.head + data))
+
+    def assert_same_record(self, data: bytes) -> None:
+        self.assert_same((self.head + data, self.head + data), self.each)
 
 
 def outcome(decoded: Callable[[], list[Event]]) -> object:
@@ -185,6 +207,48 @@ def test_decimal_of_very_many_digits_is_read_as_the_plain_decoder_reads_it(digit
                 found.assert_same((key, changed), each)
                 return
     raise AssertionError("no row has a price")
+
+
+@many
+@given(st.integers(0, 420).flatmap(lambda size: st.binary(min_size=size, max_size=size)))
+def test_decimal_of_any_bytes_is_read_as_the_plain_decoder_reads_it(raw: bytes) -> None:
+    found = RecordFeed('{"type":"bytes","logicalType":"decimal","precision":65,"scale":2}')
+    value = bytearray()
+    write_varint(value, len(raw), "")
+    found.assert_same_record(bytes(value) + raw)
+    found.assert_same_record(bytes(value) + raw[:-1])
+
+
+@pytest.mark.parametrize("size", [1, 32, 33])
+def test_decimal_of_a_usual_size_is_exact(size: int) -> None:
+    found = RecordFeed('{"type":"bytes","logicalType":"decimal","precision":65,"scale":2}')
+    value = bytearray()
+    write_varint(value, size, "")
+    (row,) = found.fast(bytes(value) + b"\xff" * (size - 1) + b"\x85")
+    assert isinstance(row, Row)
+    assert row.new == (Decimal("-1.23"),)
+
+
+def test_empty_text_at_the_end_is_read_in_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_module, "read_bytes", None)
+    (row,) = RecordFeed('"string"').fast(b"\0")
+    assert isinstance(row, Row)
+    assert row.new == ("",)
+
+
+def test_messages_of_tables_in_turn_are_read_as_the_plain_decoder_reads_them() -> None:
+    found = Feed("orders-10", "extension")
+    for name in ("proposal-29", "tiny"):
+        messages = messages_of(
+            workload(name, 3, 1), found.settings, workload_tables(name), found.source
+        )
+        found.pairs += [(each.key, each.value) for each in messages]
+    each = found.decoder()
+    keys, values = zip(*found.pairs[-7:], strict=True)
+    for key, value in product(keys, (*values, None)):
+        found.assert_same((key, value), each)
+    for value, key in product((*values, None), keys):
+        found.assert_same((key, value), each)
 
 
 def test_delete_with_a_value_gives_the_old_row() -> None:
