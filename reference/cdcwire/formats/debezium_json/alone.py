@@ -87,7 +87,10 @@ class PayloadsAlone:
 
 
 def _schema_of(payload: JsonObject, rows: dict[str, Schema]) -> Schema | None:
-    """Return the schema of a payload; None if it has members that are not known."""
+    """Return the schema of a payload; None if it has members that are not known.
+
+    None too if a definition has a column twice, because JSON has each member once.
+    """
     fields = []
     for member in payload.members:
         schema = rows.get(member.name) if member.name in _ROWS else _KNOWN.get(member.name)
@@ -95,7 +98,7 @@ def _schema_of(payload: JsonObject, rows: dict[str, Schema]) -> Schema | None:
             inner = [(part.name, _KNOWN.get(part.name)) for part in member.value.members]
             parts = tuple(Field(name, known) for name, known in inner if known is not None)
             schema = Schema("struct", fields=parts) if len(parts) == len(inner) else None
-        if schema is None:
+        if schema is None or len({each.name for each in schema.fields}) < len(schema.fields):
             return None
         fields.append(Field(member.name, schema))
     return Schema("struct", fields=tuple(fields))

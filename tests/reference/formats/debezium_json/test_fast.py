@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -144,6 +145,18 @@ def test_payload_alone_is_that_of_the_plain_decoder(dialect: str, enable: str) -
     for message in alone(dialect) * 2:
         plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
         assert outcome(decoder.decode, message) == plain
+
+
+def test_definition_with_a_column_twice_makes_no_pattern_with_a_member_twice() -> None:
+    table = replace(TABLES[0], columns=(*COLUMNS, COLUMNS[-1]))
+    context = Context(tables=(table,))
+    decoder = RowDecoder(context)
+    message = alone("debezium-2.7")[0]
+    assert list(decoder.decode(message)) == list(decoder.decode(message))
+    twice = (message.value or b"").replace(b'"b":null', b'"b":null,"b":null')
+    assert twice != message.value
+    with pytest.raises(DecodeError, match="member 'b' appears twice"):
+        decoder.decode(KafkaMessage(message.key, twice))
 
 
 @given(st.data())
