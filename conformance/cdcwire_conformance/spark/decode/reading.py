@@ -124,14 +124,15 @@ def _usual_message(line: bytes) -> KafkaMessage | None:
     """
     if sys.version_info < (3, 11) or not line.endswith(_USUAL_TAIL):  # 3.10 can't be strict
         return None
+    view = memoryview(line)  # its slices are not copies
     for without_key, with_key, border in _USUAL_FORMS:
         try:
             if line.startswith(without_key):
-                value = line[len(without_key) : -len(_USUAL_TAIL)]
+                value = view[len(without_key) : -len(_USUAL_TAIL)]
                 return KafkaMessage(None, a2b_base64(value, strict_mode=True))
-            end = line.find(border)
-            if line.startswith(with_key) and end > 0:
-                key, value = line[len(with_key) : end], line[end + len(border) : -len(_USUAL_TAIL)]
+            end = line.find(border) if line.startswith(with_key) else -1
+            if end > 0:
+                key, value = view[len(with_key) : end], view[end + len(border) : -len(_USUAL_TAIL)]
                 return KafkaMessage(
                     a2b_base64(key, strict_mode=True), a2b_base64(value, strict_mode=True)
                 )
