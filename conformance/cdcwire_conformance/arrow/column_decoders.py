@@ -7,15 +7,15 @@ error with its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
 from cdcwire.core.message import StoredFile
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
+from cdcwire_conformance.arrow.buffers import Numbers
 
-Numbers: TypeAlias = Any  # a numpy array
 Takes: TypeAlias = "Callable[[Numbers | None, int], Numbers]"
 """Says which rows are taken, by their commit-ts (None without any) and their count."""
 Places: TypeAlias = Callable[[Numbers], pa.Array]

@@ -12,15 +12,13 @@ of rare shapes.
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, validity_of
 from cdcwire_conformance.arrow.json_form import no_constant, normal_json_array, normal_json_text
-
-Numbers: TypeAlias = Any  # a numpy array
 
 MAX_KNOWN = 1 << 14  # documents of a column
 _LEAST_ROWS = 64  # with fewer, the parser is as fast
@@ -73,9 +71,11 @@ class JsonNormaliser:
         In place of these is any text.
         """
         rows = len(texts)
-        validity, offsets_buffer, signs_buffer = texts.buffers()
-        is_filled = np.asarray(texts.is_valid().to_numpy(zero_copy_only=False))
-        offsets = np.frombuffer(offsets_buffer, np.int32)[texts.offset : texts.offset + rows + 1]
+        validity, _, signs_buffer = texts.buffers()
+        is_filled = validity_of(texts)
+        if is_filled is None:
+            is_filled = np.ones(rows, np.bool_)
+        offsets = offsets_of(texts)
         if signs_buffer is None or offsets[0] == offsets[-1]:
             return texts, is_filled
         signs = np.frombuffer(signs_buffer, np.uint8)[offsets[0] : offsets[-1]]

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from cdcwire.model.instants import utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
 from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire_conformance.arrow.buffers import offsets_of
 from cdcwire_conformance.arrow.types import UTC_NAMES
 
 TemporalType: TypeAlias = DateType | TimeType | DatetimeType | TimestampType
@@ -104,10 +105,10 @@ def cut_fractions(texts: pa.Array) -> pa.Array:
 
 def _fraction_ends(texts: pa.Array) -> Any:
     """Return the indexes of all texts whose fraction may end with zeros, and maybe of others."""
-    _, offsets, data = texts.buffers()
+    data = texts.buffers()[2]
     if data is None or not data.size or not len(texts):
         return np.zeros(0, np.int64)
-    borders = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    borders = offsets_of(texts)
     signs = np.frombuffer(data, np.uint8)
     if not (signs[borders[0] : borders[-1]] == _POINT).any():
         return np.zeros(0, np.int64)

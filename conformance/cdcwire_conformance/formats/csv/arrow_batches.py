@@ -16,8 +16,9 @@ from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import SIDES, BatchBuilder
+from cdcwire_conformance.arrow.buffers import Numbers
 from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.column_decoders import Irregular, Numbers, Places, Takes
+from cdcwire_conformance.arrow.column_decoders import Irregular, Places, Takes
 from cdcwire_conformance.arrow.types import UNSIGNED_64
 from cdcwire_conformance.formats.csv.arrow_blocks import Block, BlockReader, can_read
 from cdcwire_conformance.formats.csv.arrow_values import Convert, converter_of

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +27,8 @@ from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import FilePlan
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.model import kinds
+from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, validity_of
 from cdcwire_conformance.arrow.column_decoders import Irregular
-from cdcwire_conformance.formats.csv.arrow_shapes import offsets_of, validity_of
 from cdcwire_conformance.formats.csv.arrow_values import can_convert
 
 BLOCK_BYTES = 4 << 20
@@ -41,8 +40,6 @@ _NO_SIGNS = frozenset(b"0123456789+-. eExX\r\n")
 _LEAST_HEX = 10**6
 _HEX, _TO_LOWER = ord("x"), 0x20
 _PART = 1 << 18  # bytes that are looked at together
-
-Numbers: TypeAlias = Any  # a numpy array
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,13 @@ all the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cdcwire.model import kinds
-
-Numbers: TypeAlias = Any  # a numpy array
+from cdcwire_conformance.arrow.buffers import Numbers, offsets_of
 
 _ZERO, _NINE, _MINUS, _POINT = b"09-."
 _DATE = b"9999-19-39"  # the largest digit at each place
@@ -22,20 +21,6 @@ _CLOCK = b" 29:59:59"
 _MONTH, _DAY, _HOUR = (5, 12), (8, 31), (11, 23)  # where the two digits are, and the largest number
 _WHOLE_OF_A_FLOAT, _FRACTION_OF_A_FLOAT = 21, 30
 _DIGITS_OF_A_DECIMAL = 128
-
-
-def offsets_of(cells: pa.Array) -> Numbers:
-    """Return where each text begins in the data of an array, and where the last one ends."""
-    return np.frombuffer(cells.buffers()[1], np.int32)[cells.offset : cells.offset + len(cells) + 1]
-
-
-def validity_of(cells: pa.Array) -> Numbers | None:
-    """Return which cells are not NULL; None if all are not."""
-    if not cells.null_count:
-        return None
-    bits = np.frombuffer(cells.buffers()[0], np.uint8)
-    end = cells.offset + len(cells)
-    return np.unpackbits(bits, count=end, bitorder="little")[cells.offset :].view(np.bool_)
 
 
 def is_usual(kind: kinds.Type, cells: pa.Array) -> bool:
