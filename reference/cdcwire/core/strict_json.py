@@ -154,6 +154,7 @@ _MEMBER = re.compile(
     _TEXT + rb"[ \t\n\r]*:[ \t\n\r]*(?=[^ \t\n\r])"
     rb"(?:" + _SCALAR + rb'(?:,[ \t\n\r]*(?=")|(?=\})))?'
 )
+_IS_TEXT, _IS_NUMBER = 2, 3  # the last group that takes part in a match
 _INTEGER_GOES_ON = re.compile(rb"\.|[eE][+-]?")
 _FRACTION_GOES_ON = re.compile(rb"[eE][+-]?")
 _HEX = re.compile(rb"[0-9a-fA-F]{4}")
@@ -167,6 +168,14 @@ _ESCAPES = {
     ord("r"): "\r",
     ord("t"): "\t",
 }
+_ESCAPED = {chr(byte): char for byte, char in _ESCAPES.items()}
+# A string in which no escape is half of a pair. The regular expression keeps 100 bytes for each
+# repetition of a group, so these are limited.
+_USUAL = r'["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{2}'
+_USUAL_ESCAPE = re.compile(rf"\\({_USUAL})")
+_USUAL_STRING = re.compile(
+    rb'[^"\\\x00-\x1f]*(?:\\(?:%b)[^"\\\x00-\x1f]*){1,1000}"' % _USUAL.encode()
+)
 _LITERALS: tuple[tuple[bytes, bool | None], ...] = (
     (b"true", True),
     (b"false", False),
@@ -244,11 +253,9 @@ class _Parser:
             name_start = self.offset
             found = _MEMBER.match(data, name_start, end)
             if found is None:
-                text = number = literal = None
                 name = self.name(known)
             else:
-                name_bytes, text, number, literal = found.groups()
-                name = name_bytes.decode()
+                name = found[1].decode()
                 if name in known or (limit is not None and len(name) > limit):
                     self.check_name(name, name_start, known)
                 self.offset = found.end()
@@ -262,14 +269,15 @@ class _Parser:
                 stop = self.offset
                 more = self.goes_on(_CLOSE_BRACE, "',' or '}'")
             else:
-                if number is not None:
-                    value = _new(Number, (number.decode(),))
+                kind = found.lastindex
+                if kind == _IS_NUMBER:
+                    value = _new(Number, (found[3].decode(),))
                     start, stop = found.span(3)
-                elif text is not None:
-                    value = text.decode()
+                elif kind == _IS_TEXT:
+                    value = found[2].decode()
                     start, stop = found.start(2) - 1, found.end(2) + 1
                 else:
-                    value = _VALUES[literal]
+                    value = _VALUES[found[4]]
                     start, stop = found.span(4)
                 more = data[self.offset] != _CLOSE_BRACE
             known[name] = member = _new(Member, (name, value, name_start, start, stop))
@@ -349,6 +357,12 @@ class _Parser:
         if stop < self.end and self.data[stop] == _QUOTE:
             self.offset = stop + 1
             return self.utf8(start, stop)
+        usual = _USUAL_STRING.match(self.data, start, self.end)
+        if usual is not None:
+            self.offset = usual.end()
+            parts = _USUAL_ESCAPE.split(self.utf8(start, usual.end() - 1))
+            parts[1::2] = [_ESCAPED.get(part) or chr(int(part[1:], 16)) for part in parts[1::2]]
+            return "".join(parts)
         pieces: list[str] = []
         while True:
             if start < stop:

@@ -47,6 +47,18 @@ def test_document_gives_every_kind_of_value() -> None:
     }
 
 
+@pytest.mark.parametrize("count", [1, 1000, 1001])
+def test_string_with_escapes_is_read_whatever_their_number(count: int) -> None:
+    escapes = "\\\\n \\/ \\u00e9 \\uD7ff \\ue000 é \\ud83d\\ude00"
+    few = escapes.rsplit(" ", 1)[0]  # without a pair of surrogates
+    for text, expected in (
+        (few, "\\n / é \ud7ff \ue000 é"),
+        (escapes, "\\n / é \ud7ff \ue000 é 😀"),
+    ):
+        data = f'"{text * count}"'.encode()
+        assert read_json(data, RULES).value == expected * count
+
+
 def test_places_are_offsets_in_the_whole_data() -> None:
     data = b'xx {"n" : [10, "s"]} yy'
     document = read_json(data, RULES, 2, 21)
@@ -114,6 +126,8 @@ def test_document_every_truncation_is_rejected_at_its_end(cut: int) -> None:
         pytest.param(b'"\\ud800\\u0041"', 1, "strings", (), id="high-surrogate-and-letter"),
         pytest.param(b'"\\ud800\\n"', 1, "strings", (), id="high-surrogate-and-escape"),
         pytest.param(b'"a\xffb"', 2, "strings", (), id="bad-byte"),
+        pytest.param(b'"\\n\\u0041\\ud800"', 9, "strings", (), id="lone-surrogate-after-escapes"),
+        pytest.param(b'"\\n\xe2\\n"', 3, "strings", (), id="cut-character-between-escapes"),
         pytest.param(b'"\xed\xa0\x80"', 1, "strings", (), id="surrogate-in-utf-8"),
         pytest.param(b'"\xc0\xaf"', 1, "strings", (), id="overlong-utf-8"),
         pytest.param(b'"\xf4\x90\x80\x80"', 1, "strings", (), id="above-unicode"),
