@@ -36,7 +36,7 @@ _QUOTED = Memo(_quoted)
 
 _ESCAPE = re.compile(
     r"\\(?:"
-    r"([abfnrtv\\\"])|x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
+    r"[abfnrtv\\\"]|x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
     r")?|[\"\n]"
 )
 
@@ -69,9 +69,10 @@ def unquote(text: str) -> bytes:
 
 
 def _unescape(found: re.Match[str]) -> str:
-    named, byte, octal, short, long = found.groups()
-    if named is not None:
-        return _NAMED_BACK[named]
+    usual = _USUAL.get(found[0])
+    if usual is not None:
+        return usual
+    byte, octal, short, long = found.groups()
     if byte is not None:
         return _raw(int(byte, 16))
     if octal is not None:
@@ -91,3 +92,9 @@ def _unescape(found: re.Match[str]) -> str:
 
 def _raw(byte: int) -> str:
     return chr(byte) if byte < 0x80 else chr(0xDC00 + byte)
+
+
+# The escapes that ``quote`` writes for bytes.
+_USUAL = {f"\\{letter}": char for letter, char in _NAMED_BACK.items()} | {
+    f"\\x{byte:02x}": _raw(byte) for byte in range(256)
+}

@@ -70,7 +70,7 @@ class JsonMembers:
         if not isinstance(value, Number):
             raise DecodeError(f"it is {json_kind(value)}, not an integer", start, clause, path)
         text = value.text
-        if not value.is_integer:
+        if not text.isdigit() and not value.is_integer:
             problem = f"the integer {text:.40} is written with a fraction or exponent"
             raise DecodeError(problem, start, clause, path)
         if len(text) > MAX_INTEGER_DIGITS and value.digits > MAX_INTEGER_DIGITS:

@@ -47,8 +47,8 @@ def read_value_frame(value: bytes) -> list[ItemBounds]:
 
 def _read_items(reader: Reader) -> list[ItemBounds]:
     places: list[ItemBounds] = []
-    while reader.left:
-        with step(len(places)):
+    try:
+        while reader.left:
             length_bytes = reader.take(NUMBER_BYTES, "open-protocol: item lengths")
             length = int.from_bytes(length_bytes, "big")
             # Python's integers do not wrap, so start + length is safe to compare.
@@ -58,6 +58,9 @@ def _read_items(reader: Reader) -> list[ItemBounds]:
                 raise TruncatedError(problem, reader.end, "open-protocol: item lengths")
             reader.offset = start + length
             places.append((start, reader.offset))
+    except DecodeError as error:
+        error.path = (len(places), *error.path)
+        raise
     return places
 
 
