@@ -20,9 +20,9 @@ def read_uvarint(reader: Reader, clause: str) -> int:
     Raises: TruncatedError; DecodeError when the value needs more than 64 bits.
     """
     start = reader.offset
-    if start < reader.end and reader.data[start] < _MORE:  # most integers have one byte
+    if start < reader.end and (byte := reader.data[start]) < _MORE:  # most integers have one byte
         reader.offset = start + 1
-        return reader.data[start]
+        return byte
     value = 0
     for shift in range(0, 70, 7):
         byte = reader.byte(clause)
@@ -37,10 +37,9 @@ def read_uvarint(reader: Reader, clause: str) -> int:
 def read_varint(reader: Reader, clause: str) -> int:
     """Read one zigzag varint and move past it. Returns: an int in [-2**63, 2**63)."""
     start = reader.offset
-    if start < reader.end and reader.data[start] < _MORE:  # most integers have one byte
+    if start < reader.end and (byte := reader.data[start]) < _MORE:  # most integers have one byte
         reader.offset = start + 1
-        value = reader.data[start]
-        return (value >> 1) ^ -(value & 1)
+        return (byte >> 1) ^ -(byte & 1)
     value = read_uvarint(reader, clause)
     return (value >> 1) ^ -(value & 1)
 

@@ -157,8 +157,9 @@ def name_reader(dictionary: list[str], *, may_repeat: bool = False) -> NameReade
         is_new = no_repeated_names()
 
         def check(index: int, term: int) -> str | None:
-            problem = is_term(index, term)
-            return problem if problem or may_repeat else is_new(index, dictionary[term])
+            if not 0 <= term < len(dictionary):
+                return is_term(index, term)
+            return None if may_repeat else is_new(index, dictionary[term])
 
         ids = read_delta_varints(reader, count, place, CRAFT, check)
         return [dictionary[term] for term in ids]

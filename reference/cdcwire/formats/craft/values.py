@@ -55,25 +55,23 @@ def read_value(reader: Reader, code: int, flags: int, profile: Profile) -> WireV
     if code in _NUMBER_TYPES:
         read_number = read_uvarint if types.is_unsigned(code, flags) else read_varint
         number = read_number(reader, profile.integers)
-        if reader.left:
+        if reader.offset < reader.end:
             reader.expect_end(value_clause(code, profile))
         return number
     if code in _FLOAT_TYPES:
         return _read_float(reader, code, profile)
-    clause = value_clause(code, profile)
     if code in types.TEXT_TYPES:
-        return _read_text(reader, clause)
+        return _read_text(reader, profile.text_values)
     if code in types.STRING_TYPES:
-        return reader.take(reader.left, clause)
+        return reader.take(reader.left, profile.string_values)
     if code == types.TYPE_VECTOR:
         start = reader.offset
-        text = _read_text(reader, clause)
+        text = _read_text(reader, profile.vector_values)
         if not is_vector_text(text):
-            raise DecodeError(f"{text!r:.80} is not a vector", start, clause)
+            raise DecodeError(f"{text!r:.80} is not a vector", start, profile.vector_values)
         return text
-    raise DecodeError(
-        f"{reader.left} bytes for type {code}, which is always NULL", reader.offset, clause
-    )
+    problem = f"{reader.left} bytes for type {code}, which is always NULL"
+    raise DecodeError(problem, reader.offset, profile.types_without_values)
 
 
 def encode_value(value: WireValue, code: int, flags: int, profile: Profile) -> bytes:
