@@ -32,6 +32,7 @@ from cdcwire.formats.csv.records import write_handle, write_string
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import write_plan
 from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text
+from cdcwire.golang.numbers import usual_text32
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
 from cdcwire.mysql.json_members import UINT64_END
@@ -42,6 +43,11 @@ _Write: TypeAlias = "Callable[[tuple[Value, ...]], tuple[str, ...]]"
 
 _MAX_LABELS = 256  # of one column
 _UNDEFINED = Table(None)
+# By the bits of a float. Most are written as ``float_text`` does it, without its call.
+_USUAL_FLOATS = {
+    32: "$usual($v) or $write($v)",
+    64: "repr($v).removesuffix('.0') if 1e-3 <= $v < 1e6 or -1e6 < $v <= -1e-3 else $write($v)",
+}
 _PUNCTUATION = frozenset("\"'`|")  # no number, date or base64 has these
 
 
@@ -146,7 +152,9 @@ class RowEncoder(FastEncoder[bytes]):
                 return _bytes_writer(length, settings, string)
             case kinds.FloatType(), kinds.FloatType(bits):
                 text = partial(float_text, kind=kinds.FloatType(bits))
-                return float_writer(bits, text, plainly)
+                writer = float_writer(bits, text, plainly)
+                names = {**writer.names, "usual": usual_text32}
+                return replace(writer, text=_USUAL_FLOATS[bits], names=names)
             case _:
                 pass
         quote = "" if codec.is_bare else settings.quote.decode()
