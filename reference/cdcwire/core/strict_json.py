@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from array import array
-from codecs import utf_8_decode
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError, TruncatedError
+from cdcwire.core.json_strings import ESCAPED, ESCAPES, USUAL_ESCAPE, USUAL_STRING, is_begun
+from cdcwire.core.lazy_items import LazyItems
 from cdcwire.core.limits import check_json_values
 
 
@@ -28,6 +29,7 @@ class JsonRules:
 
     ``may_repeat``: members of the outermost object that may be repeated; the last one counts.
     ``max_name_bytes``: the longest name of a member, in UTF-8; with None there is no limit.
+    ``lazy``: members of the outermost object whose arrays read their items again each time.
     """
 
     text_clause: str
@@ -36,6 +38,7 @@ class JsonRules:
     max_depth: int = 64
     max_name_bytes: int | None = None
     may_repeat: frozenset[str] = frozenset()
+    lazy: frozenset[str] = frozenset()
 
 
 class Number(NamedTuple):
@@ -57,7 +60,7 @@ class Number(NamedTuple):
 class JsonArray(NamedTuple):
     """The items of an array; item ``i`` is from ``places[2 * i]`` to ``places[2 * i + 1]``."""
 
-    items: tuple[JsonValue, ...]
+    items: Sequence[JsonValue]
     places: array[int]
 
 
@@ -158,24 +161,6 @@ _IS_TEXT, _IS_NUMBER = 2, 3  # the last group that takes part in a match
 _INTEGER_GOES_ON = re.compile(rb"\.|[eE][+-]?")
 _FRACTION_GOES_ON = re.compile(rb"[eE][+-]?")
 _HEX = re.compile(rb"[0-9a-fA-F]{4}")
-_ESCAPES = {
-    ord('"'): '"',
-    ord("\\"): "\\",
-    ord("/"): "/",
-    ord("b"): "\b",
-    ord("f"): "\f",
-    ord("n"): "\n",
-    ord("r"): "\r",
-    ord("t"): "\t",
-}
-_ESCAPED = {chr(byte): char for byte, char in _ESCAPES.items()}
-# A string in which no escape is half of a pair. The regular expression keeps 100 bytes for each
-# repetition of a group, so these are limited.
-_USUAL = r'["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{2}'
-_USUAL_ESCAPE = re.compile(rf"\\({_USUAL})")
-_USUAL_STRING = re.compile(
-    rb'[^"\\\x00-\x1f]*(?:\\(?:%b)[^"\\\x00-\x1f]*){1,1000}"' % _USUAL.encode()
-)
 _LITERALS: tuple[tuple[bytes, bool | None], ...] = (
     (b"true", True),
     (b"false", False),
@@ -186,15 +171,6 @@ _QUOTE, _BACKSLASH, _COMMA, _COLON = b'"\\,:'
 _OPEN_BRACE, _CLOSE_BRACE, _OPEN_BRACKET, _CLOSE_BRACKET = b"{}[]"
 _NUMBER_STARTS = frozenset(b"-0123456789")
 _SHOWN = 40
-
-
-def _is_begun(data: bytes) -> bool:
-    """Return whether more bytes can make a character in UTF-8 of these."""
-    try:
-        utf_8_decode(data, "strict", False)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 _new = tuple.__new__  # of a named tuple, without the call of its own ``__new__``
@@ -244,7 +220,7 @@ class _Parser:
 
     def object(self) -> JsonObject:
         self.enter()
-        data, end, limit = self.data, self.end, self.rules.max_name_bytes
+        data, end, limit, lazy = self.data, self.end, self.rules.max_name_bytes, self.rules.lazy
         members: list[Member] = []
         known: dict[str, Member] = {}
         value: JsonValue
@@ -261,8 +237,9 @@ class _Parser:
                 self.offset = found.end()
             if found is None or found.lastindex == 1:
                 start = self.offset
+                is_lazy = name in lazy and self.depth == 1 and self.peek() == _OPEN_BRACKET
                 try:
-                    value = self.value()
+                    value = self.lazy_array() if is_lazy else self.value()
                 except DecodeError as error:
                     error.path = (name, *error.path)
                     raise
@@ -350,6 +327,31 @@ class _Parser:
         self.depth -= 1
         return _new(JsonArray, (tuple(items), places))
 
+    def lazy_array(self) -> JsonArray:
+        """Read an array, and keep only the places of its items."""
+        self.enter()
+        places = array("q")
+        more = self.first_byte() != _CLOSE_BRACKET
+        while more:
+            places.append(self.offset)
+            try:
+                self.value()
+            except DecodeError as error:
+                error.path = (len(places) // 2, *error.path)
+                raise
+            places.append(self.offset)
+            more = self.goes_on(_CLOSE_BRACKET, "',' or ']'")
+        depth = self.depth
+
+        def read(index: int) -> JsonValue:
+            parser = _Parser(self.data, self.rules, *places[2 * index : 2 * index + 2])
+            parser.depth = depth
+            return parser.value()
+
+        self.offset += 1
+        self.depth -= 1
+        return JsonArray(LazyItems(len(places) // 2, read), places)
+
     def string(self) -> str:
         """Read a string; the cursor is on its first quote."""
         start = self.offset + 1
@@ -357,11 +359,11 @@ class _Parser:
         if stop < self.end and self.data[stop] == _QUOTE:
             self.offset = stop + 1
             return self.utf8(start, stop)
-        usual = _USUAL_STRING.match(self.data, start, self.end)
+        usual = USUAL_STRING.match(self.data, start, self.end)
         if usual is not None:
             self.offset = usual.end()
-            parts = _USUAL_ESCAPE.split(self.utf8(start, usual.end() - 1))
-            parts[1::2] = [_ESCAPED.get(part) or chr(int(part[1:], 16)) for part in parts[1::2]]
+            parts = USUAL_ESCAPE.split(self.utf8(start, usual.end() - 1))
+            parts[1::2] = [ESCAPED.get(part) or chr(int(part[1:], 16)) for part in parts[1::2]]
             return "".join(parts)
         pieces: list[str] = []
         while True:
@@ -388,7 +390,7 @@ class _Parser:
             return self.data[start:stop].decode()
         except UnicodeDecodeError as error:
             offset = start + error.start
-            if stop == self.end and _is_begun(self.data[offset:stop]):
+            if stop == self.end and is_begun(self.data[offset:stop]):
                 self.offset = stop
                 raise self.unexpected("the rest of a character") from None
             problem = (
@@ -402,8 +404,8 @@ class _Parser:
         self.offset += 1
         byte = self.peek()
         self.offset += 1
-        if byte in _ESCAPES:
-            return _ESCAPES[byte]
+        if byte in ESCAPES:
+            return ESCAPES[byte]
         if byte != ord("u"):
             problem = f"invalid escape: a backslash before 0x{byte:02x}"
             raise DecodeError(problem, start, self.rules.string_clause)

@@ -35,8 +35,7 @@ from cdcwire.datahub.body import (
 from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.fields import Field, clause_of
 from cdcwire.datahub.json_records import CLAUSE as CLAUSE_JSON
-from cdcwire.datahub.json_records import CLAUSE_BASE64
-from cdcwire.datahub.json_records import RULES as BODY_RULES
+from cdcwire.datahub.json_records import CLAUSE_BASE64, rules_for
 from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS
 
 # The value at a path: its clause, how it is shown (None: as written), and a note.
@@ -107,7 +106,7 @@ def body_spans(
         yield Span((), 0, len(value), text, CLAUSE_CONTENT, subject=Subject())
         return
     if encoding == "json":
-        spans = json_spans(value, BODY_RULES, _json_describer(fields))
+        spans = json_spans(value, rules_for(value), _json_describer(fields))
     else:
         reader = RecordingReader(value)
         spans = _framed_spans(reader, framed_parts(reader, encoding, fields, settings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from cdcwire.core.strict_json import (
 RULES = JsonRules(
     "text", "strings", "limits", max_depth=3, max_name_bytes=8, may_repeat=frozenset("r")
 )
+LAZY = replace(RULES, lazy=frozenset("a"))
 DEEP = JsonRules("text", "strings", "limits")
 DOCUMENT = '{"a":[1,-2.5e-3,-0,"x\\n\\ud83d\\ude00é"],"b":{"c":true,"d":false,"e":null}}'.encode()
 
@@ -267,3 +269,62 @@ def test_scalars_read_in_one_step_are_read_the_same_byte_by_byte(
     rules = JsonRules("t", "s", "l", 3, 2, frozenset({"a"}))
     found = outcome_of(data, strict_json._Parser, rules)
     assert found == outcome_of(data, ByteByByte, rules)
+
+
+def read_outcome(data: bytes, rules: JsonRules) -> object:
+    """Return the value and the places of its items, or all that an error says."""
+
+    def with_places(value: JsonValue) -> object:
+        match value:
+            case JsonObject(members):
+                return [(*member[2:], member.name, with_places(member.value)) for member in members]
+            case JsonArray(items, places):
+                return list(places), [with_places(item) for item in items]
+            case _:
+                return value
+
+    try:
+        return with_places(read_json(data, rules).value)
+    except DecodeError as error:
+        return type(error), error.problem, error.offset, error.path, error.clause
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b'{"r":1,"r":2}',
+                b'{"a":[1]}',
+                b'{"a":1}',
+                b'["x",null]',
+                b"[[]]",
+                b"[]",
+                b"0.5",
+                b'""',
+            ]
+        )
+    ),
+    st.sampled_from([b"", b" ", b',"b":[2]', b',"a":[]', b',"r":[],"r":[3]']),
+    st.none() | st.tuples(st.integers(0, 60), st.sampled_from([b"", b" ", b"]", b"}", b"\xff"])),
+)
+def test_lazy_array_is_read_as_any_other(
+    items: list[bytes], rest: bytes, damage: tuple[int, bytes] | None
+) -> None:
+    data = b'{"a" : [ ' + b" ,".join(items) + b"]" + rest + b"}"
+    if damage is not None:
+        place, piece = damage
+        data = data[:place] + piece + data[place + 1 :]
+    assert read_outcome(data, LAZY) == read_outcome(data, RULES)
+
+
+def test_lazy_array_keeps_no_item() -> None:
+    value = read_json(b'{"a":[[1],[2],[3]]}', LAZY).value
+    assert isinstance(value, JsonObject)
+    array = value.by_name["a"].value
+    assert isinstance(array, JsonArray)
+    assert array.items[-1] == array.items[2]
+    assert array.items[-1] is not array.items[2]
+    assert list(array.items[:2]) == [array.items[0], array.items[1]]
+    with pytest.raises(IndexError):
+        array.items[3]

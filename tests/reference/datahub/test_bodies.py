@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from struct import pack
@@ -17,7 +19,13 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Compression
 from cdcwire.core.reader import Reader
 from cdcwire.datahub.batch import batch_parts, write_batch
-from cdcwire.datahub.body import BodySettings, encoding_of, read_body, write_body
+from cdcwire.datahub.body import (
+    BodySettings,
+    body_parts,
+    encoding_of,
+    read_body,
+    write_body,
+)
 from cdcwire.datahub.compression import LZ4
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import (
@@ -29,6 +37,7 @@ from cdcwire.datahub.fields import (
     read_text,
 )
 from cdcwire.datahub.frame import write_frame
+from cdcwire.datahub.json_records import LARGE
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import write_bytes
 
@@ -377,13 +386,30 @@ JSON_DAMAGES: dict[str, tuple[str, str, tuple[str | int, ...]]] = {
 }
 
 
+@pytest.mark.parametrize("spaces", [0, LARGE])
 @pytest.mark.parametrize(("text", "clause", "path"), JSON_DAMAGES.values(), ids=JSON_DAMAGES)
 def test_json_that_is_damaged_is_rejected(
-    text: str, clause: str, path: tuple[str | int, ...]
+    text: str, clause: str, path: tuple[str | int, ...], spaces: int
 ) -> None:
     with pytest.raises(DecodeError) as caught:
-        read_body(text.encode(), FIELDS)
+        read_body(text.encode() + b" " * spaces, FIELDS)
     assert (caught.value.clause, caught.value.path) == (clause, path)
+
+
+def test_records_of_a_large_body_in_json_are_not_kept() -> None:
+    records = tuple(Record((number, "scooter8", None), (("k", "v"),)) for number in range(4000))
+    raw, headers = write_body(Body("json", records), FIELDS)
+    assert len(raw) > LARGE
+    assert read_body(raw, FIELDS, headers=headers).records() == tuple(
+        replace(record, offset=raw.index(f'["{record.data[0]}",'.encode())) for record in records
+    )
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in body_parts(raw, FIELDS, headers=headers)) == 4001
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * len(raw)
 
 
 def test_empty_text_of_a_number_is_null_only_if_specified() -> None:
