@@ -112,7 +112,7 @@ def by_columns(known: Feed) -> Batches:
 
     def batch(feed: Feed) -> pa.RecordBatch:
         for offset, value in enumerate(feed.craft):
-            if not columns.add(value, MessagePlace(offset=offset)):
+            if not columns.add(KafkaMessage(None, value), MessagePlace(offset=offset)):
                 raise AssertionError("a message is not read by columns")
         return columns.batch()
 

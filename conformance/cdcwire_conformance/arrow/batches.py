@@ -15,7 +15,7 @@ from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.rows import Row
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
-from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, Side, Values
+from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, ReadColumns, Side, Values
 from cdcwire_conformance.arrow.schema import (
     POSITION_FIELDS,
     SOURCE_TYPE,
@@ -89,9 +89,12 @@ class BatchBuilder:
         """Return the ``source`` of rows; ``counts`` is the number of rows of each place."""
         return places_array(places, counts, self.schema.field("source").type)
 
-    def batch(self, changes: Sequence[Change], places: pa.Array) -> pa.RecordBatch:
+    def batch(
+        self, changes: Sequence[Change], places: pa.Array, read: ReadColumns | None = None
+    ) -> pa.RecordBatch:
         """Return the batch of changes; ``places`` has the ``source`` of each.
 
+        ``read``: turns values that are still encoded into arrays in the wire's own types.
         Raises: ConversionError when a value of any of them does not fit; its path leads to the
         column, not to the row.
         """
@@ -100,7 +103,7 @@ class BatchBuilder:
         for side in SIDES:
             image_of = _row_image[side] if are_rows else partial(self._image_of, side=side)
             images = list(map(image_of, changes))
-            columns[side], columns[f"{side}_has"] = self.images.images(images, side)
+            columns[side], columns[f"{side}_has"] = self.images.images(images, side, read)
         columns["source"] = places
         return self.assembled(columns, len(changes))
 

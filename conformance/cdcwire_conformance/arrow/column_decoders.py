@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.core.message import StoredFile
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
 from cdcwire_conformance.arrow.buffers import Numbers
@@ -35,7 +35,7 @@ class MessageColumns(Protocol):
     rows: int
     size: int
 
-    def add(self, value: bytes, place: MessagePlace) -> bool:
+    def add(self, message: Message, place: MessagePlace) -> bool:
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
 
     def batch(self) -> pa.RecordBatch:

@@ -28,6 +28,8 @@ from cdcwire_conformance.arrow.values import column_builder
 
 Side: TypeAlias = Literal["before", "after"]
 Values: TypeAlias = "tuple[Any, ...]"
+ReadColumns: TypeAlias = Callable[[Any, "list[Values]"], "list[pa.Array]"]
+"""Gives the columns of a layout in the wire's own types, from values as a decoder left them."""
 
 MAX_PLANS = 256
 
@@ -63,9 +65,15 @@ class ImageBuilder:
         self._index = {name: i for i, name in enumerate(table.column_names)}
 
     def images(
-        self, images: list[tuple[Any, Values | None]], side: Side
+        self,
+        images: list[tuple[Any, Values | None]],
+        side: Side,
+        read: ReadColumns | None = None,
     ) -> tuple[pa.Array, pa.Array]:
-        """Return the struct of images and the bits that say which columns they have."""
+        """Return the struct of images and the bits that say which columns they have.
+
+        ``read``: None for values in the form that rows have them.
+        """
         rows = len(images)
         layouts = {id(layout): layout for layout, _ in images}
         layouts.pop(id(None), None)
@@ -78,11 +86,15 @@ class ImageBuilder:
             values = [absent if image is None else image for _, image in images]
             mask = [image is None for _, image in images]
             has = [None if is_null else plan.has for is_null in mask]
-            return self.struct(plan, values, mask, side), pa.array(has, pa.binary())
-        return self._mixed_images(images, layouts, side)
+            return self.struct(plan, values, mask, side, read), pa.array(has, pa.binary())
+        return self._mixed_images(images, layouts, side, read)
 
     def _mixed_images(
-        self, images: list[tuple[Any, Values | None]], layouts: dict[int, Any], side: Side
+        self,
+        images: list[tuple[Any, Values | None]],
+        layouts: dict[int, Any],
+        side: Side,
+        read: ReadColumns | None,
     ) -> tuple[pa.Array, pa.Array]:
         values: dict[int, list[Values]] = {each: [] for each in layouts}
         order: list[tuple[int, int] | None] = []
@@ -95,29 +107,39 @@ class ImageBuilder:
             own.append(image)
         plans = {each: self.plan(layout) for each, layout in layouts.items()}
         starts = dict(zip(layouts, accumulate(map(len, values.values()), initial=0), strict=False))
-        parts = [self.struct(plan, values[each], None, side) for each, plan in plans.items()]
+        parts = [self.struct(plan, values[each], None, side, read) for each, plan in plans.items()]
         index = [None if place is None else starts[place[0]] + place[1] for place in order]
         has = [None if place is None else plans[place[0]].has for place in order]
         found = pa.concat_arrays(parts).take(pa.array(index, pa.int64()))
         return found, pa.array(has, pa.binary())
 
     def struct(
-        self, plan: Plan, values: list[Values], mask: list[bool] | None, side: Side
+        self,
+        plan: Plan,
+        values: list[Values],
+        mask: list[bool] | None,
+        side: Side,
+        read: ReadColumns | None = None,
     ) -> pa.Array:
-        """Return the struct of these rows. Raises: ConversionError.
+        """Return the struct of these rows. Raises: ConversionError, and what ``read`` raises.
 
         ``mask``: whether each row lacks the image.
         """
         if plan.problem is not None:
             raise plan.problem.under(side)
         columns = list(zip(*values, strict=True))
+        cells = None if read is None else read(plan.layout, columns)
         arrays = []
         for field, step in zip(self._fields, plan.steps, strict=True):
             if step is None:
                 arrays.append(pa.nulls(len(values), field.type))
                 continue
             try:
-                arrays.append(step[1].build(columns[step[0]]))
+                position, builder = step
+                if cells is None:
+                    arrays.append(builder.build(columns[position]))
+                else:
+                    arrays.append(builder.finish(cells[position]))
             except ConversionError as error:
                 raise error.under(side, field.name) from error
         return pa.StructArray.from_arrays(

@@ -60,7 +60,8 @@ def by_columns(
     """Return the rows of a table, or None, and how many messages were not taken."""
     columns = CraftBatchBuilder(BatchBuilder(table, skips_others=bool(names)), Settings())
     left = sum(
-        not columns.add(value, MessagePlace(offset=number)) for number, value in enumerate(values)
+        not columns.add(KafkaMessage(None, value), MessagePlace(offset=number))
+        for number, value in enumerate(values)
     )
     if not columns.rows:
         return [], left
@@ -161,7 +162,7 @@ def test_damaged_message_of_other_tables_is_left(data: st.DataObject) -> None:
     value = data.draw(damaged_bytes(encode(message)))
     other = canonical_table(Table("other", "s", columns=definition.columns))
     columns = CraftBatchBuilder(BatchBuilder(other), Settings())
-    if columns.add(value, MessagePlace()):
+    if columns.add(KafkaMessage(None, value), MessagePlace()):
         assert columns.rows == 0
         wanted = Selection(frozenset({(other.schema, other.table)}))
         assert list(RowDecoder(Context(selection=wanted)).decode(KafkaMessage(None, value))) == []
@@ -272,6 +273,6 @@ def test_builder_begins_anew_after_a_batch() -> None:
     messages = messages_of(workload("tiny", 8, 2), Settings(max_batch_size=4), (definition,))
     columns = CraftBatchBuilder(BatchBuilder(canonical_table(definition)), Settings())
     for message in messages:
-        assert columns.add(encode(message), MessagePlace())
+        assert columns.add(KafkaMessage(None, encode(message)), MessagePlace())
         assert isinstance(columns.batch(), pa.RecordBatch)
         assert columns.rows == columns.size == 0

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.core.format import Context, Selection
+from cdcwire.core.message import Message
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
@@ -40,8 +41,11 @@ class CraftBatchBuilder:
         self._outlines: list[Outline] = []
         self._places: list[MessagePlace] = []
 
-    def add(self, value: bytes, place: MessagePlace) -> bool:
+    def add(self, message: Message, place: MessagePlace) -> bool:
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
+        value = message.value
+        if value is None:
+            return False
         outline = self._decoder.outline(value)
         if outline is None:
             return False

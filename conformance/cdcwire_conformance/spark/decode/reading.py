@@ -215,11 +215,12 @@ def _column_batches(
     left: list[Located] = []
     left_bytes = 0
     for place, message in messages:
-        value = None if isinstance(message, RowProblem) else message.value
         rows_before = columns.rows
-        if value is None or not columns.add(value, place):
+        if isinstance(message, RowProblem):
             left.append((place, message))
-            left_bytes += len(value or b"")
+        elif not columns.add(message, place):
+            left.append((place, message))
+            left_bytes += len(message.value or b"")
         elif columns.rows > rows_before:  # else it is of other tables, and need not be kept
             taken.append((place, message))
         if columns.rows >= ROWS_OF_COLUMNS or columns.size >= BYTES_OF_A_BATCH:

@@ -219,14 +219,18 @@ class RowDecoder(FastDecoder):
                 raise Irregular
             forms = bytes(form_of(each.type, each.flag) for each in columns)
             wanted = tuple(index for index, each in enumerate(columns) if self._wants(each))
+            layout = self.layouts.of(tuple(_described(columns[index]) for index in wanted))
             group = Group(
                 pattern_of(columns).match,
-                make_row_function(forms, wanted, self._signed, self._unsigned),
-                self.layouts.of(tuple(_described(columns[index]) for index in wanted)),
+                self._row_function(forms, wanted, layout),
+                layout,
                 handle_key_names(columns),
             )
             self._groups.keep(described, group, size)
         return group
+
+    def _row_function(self, forms: bytes, wanted: tuple[int, ...], layout: Layout) -> RowFunction:
+        return make_row_function(forms, wanted, self._signed, self._unsigned)
 
     def _wants(self, column: Column) -> bool:
         return self.selection.columns is None or column.name in self.selection.columns
