@@ -197,7 +197,7 @@ class ValueWriter:
             case Form.STRING if isinstance(self.column.type, EnumType):
                 return self._enum_label(found)
             case Form.STRING if isinstance(self.column.type, SetType):
-                return self._set_labels(found)
+                return value if isinstance(value, str) else self._set_labels(found)
             case Form.STRING | Form.VECTOR if isinstance(found, str):
                 return found
             case Form.BYTES if isinstance(found, bytes):

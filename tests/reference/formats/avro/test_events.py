@@ -125,6 +125,14 @@ def test_row_comes_back(options: dict[str, OptionValue]) -> None:
     assert list(FORMAT.from_events([row()], context=context)) == [message]
 
 
+def test_options_of_a_set_come_back_in_the_order_in_which_they_were_sent() -> None:
+    values = tuple("y,x" if value == "x,y" else value for value in VALUES)
+    found = back(*sent(row(values=values)))
+    assert isinstance(found, RowChange)
+    assert found.after is not None
+    assert found.after.values == values
+
+
 @pytest.mark.parametrize("number", range(1, len(COLUMNS)))
 def test_null_comes_back(number: int) -> None:
     values = tuple(None if index == number else each for index, each in enumerate(VALUES))
