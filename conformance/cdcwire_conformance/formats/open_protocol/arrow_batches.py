@@ -24,6 +24,7 @@ from cdcwire.core.rows import Layout, Row
 from cdcwire.formats.open_protocol import row_patterns as forms
 from cdcwire.formats.open_protocol.raw_rows import RawRowDecoder
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
+from cdcwire_conformance.arrow.buffers import Numbers, offsets_of
 from cdcwire_conformance.arrow.column_decoders import Irregular
 
 Texts: TypeAlias = Sequence["bytes | None"]
@@ -154,10 +155,10 @@ def _base64(texts: Texts) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(raw), buffers)
 
 
-def _bytes_of(raw: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+def _bytes_of(raw: pa.Array) -> tuple[Numbers, Numbers]:
     """Return the offsets and the bytes of a new array."""
-    _, offsets, data = raw.buffers()
-    borders = np.frombuffer(offsets, np.int32)[: len(raw) + 1]
+    data = raw.buffers()[2]
+    borders = offsets_of(raw)
     signs = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
     return borders, signs[: borders[-1]]
 
