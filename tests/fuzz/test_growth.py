@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -78,6 +80,41 @@ def test_unfinished_varints_of_craft_are_read_once(part: str) -> None:
     found = measured(Shape("", NAME, "bytes", make), SMALL)
     assert [each.broken for each in found] == [[], [], []]
     assert found[0].points[-1][0] > SMALL.bytes
+
+
+@pytest.mark.parametrize("name", ["craft/rows/insert", "craft-proposal/names/scripts"])
+def test_explanation_of_craft_does_the_same_work_for_each_byte(name: str) -> None:
+    """A head with many values is read again for its windows; that stays a small part of the work.
+
+    What is counted are calls, so a busy machine changes nothing.
+    """
+    shape = shape_again(f"{name}{SIGN}rows.27960")
+    per_byte = []
+    for size in (1 << 14, 1 << 18):
+        grown = shape.make(size)
+        assert grown is not None
+        per_byte.append(calls_of_explanation(grown) / grown.size)
+    assert per_byte[1] < 1.5 * per_byte[0]
+
+
+def calls_of_explanation(grown: Grown) -> int:
+    """Return how many functions of Python an explanation calls."""
+    format_ = get_format(grown.given.format)
+    found = format_.explain(grown.given.message, context=grown.given.context()).each()
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        for _ in found:
+            pass
+    finally:
+        sys.setprofile(before)
+    return calls
 
 
 def test_quadratic_decoder_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,11 +59,11 @@ class Span:
 class Reader:
     """Bytes from ``offset`` up to ``end``. The offsets count from the start of ``data``.
 
-    ``keeps_notes``: whether ``note`` keeps anything; else notes that cost time can be left out.
+    ``noted``: where values begin whose notes are kept; the other notes can be left out.
     """
 
     __slots__ = ("data", "end", "offset")
-    keeps_notes = False
+    noted = range(0)
 
     def __init__(self, data: bytes, offset: int = 0, end: int | None = None) -> None:
         self.data = data
@@ -120,11 +120,10 @@ class Reader:
 class RecordingReader(Reader):
     """A reader that keeps every ``note`` in ``spans``, in the order of reading.
 
-    ``window``: the bytes whose notes are kept; None: all.
+    ``noted``: where the values begin whose notes are kept; None: everywhere.
     """
 
-    __slots__ = ("part", "spans", "window")
-    keeps_notes = True
+    __slots__ = ("noted", "part", "spans")
 
     def __init__(
         self,
@@ -133,23 +132,23 @@ class RecordingReader(Reader):
         end: int | None = None,
         spans: list[Span] | None = None,
         part: str = "value",
-        window: range | None = None,
+        noted: range | None = None,
     ) -> None:
         super().__init__(data, offset, end)
         self.spans: list[Span] = [] if spans is None else spans
         self.part = part
-        self.window = window
+        self.noted = range(len(data) + 1) if noted is None else noted
 
     def note(self, start: int, value: object, clause: str, *path: Step, note: str = "") -> None:
         """Record a span: the bytes from ``start`` to the cursor hold ``value``."""
-        if self.window is not None and start not in self.window:
+        if start not in self.noted:
             return
         self.spans.append(
             Span(tuple(path), start, self.offset, _text(value), clause, self.part, note, value)
         )
 
     def _part(self, start: int, end: int) -> Reader:
-        return RecordingReader(self.data, start, end, self.spans, self.part, self.window)
+        return RecordingReader(self.data, start, end, self.spans, self.part, self.noted)
 
 
 def _text(value: object) -> str:

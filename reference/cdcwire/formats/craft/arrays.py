@@ -154,7 +154,7 @@ def read_strings(
         except DecodeError as error:
             error.path = (*place.at(index), *error.path)
             raise
-        if length and reader.keeps_notes:
+        if length and start in reader.noted:
             reader.note(start, name, place.clause, *place.at(index))
         names.append(known.setdefault(name, name))
     return names
@@ -239,7 +239,7 @@ def _read_each(
     check: NumberCheck | None,
 ) -> list[int]:
     check_count(reader, count, place.before, place.clause)
-    clause, keeps_notes = profile.integers, reader.keeps_notes
+    clause, noted = profile.integers, reader.noted
     values: list[int] = []
     value = 0
     try:
@@ -249,7 +249,7 @@ def _read_each(
             value = combine(value, read) if combine else read
             if check and (problem := check(index, value)):
                 raise DecodeError(problem, start, place.clause)
-            if keeps_notes:
+            if start in noted:
                 reader.note(start, value, place.clause, *place.at(index))
             values.append(value)
     except DecodeError as error:

@@ -82,10 +82,11 @@ def read_columns(
         except DecodeError as error:
             error.path = (*before, index, "value", *error.path)
             raise
-        if length > 0 and reader.keeps_notes:
+        start = reader.offset - length
+        if length > 0 and start in reader.noted:
             note = INEXACT_FLOAT if is_inexact(code, value) else ""
             clause = value_clause(code, profile)
-            reader.note(reader.offset - length, value, clause, *before, index, "value", note=note)
+            reader.note(start, value, clause, *before, index, "value", note=note)
         columns.append(Column(name, code, flag, value))
     return tuple(columns)
 

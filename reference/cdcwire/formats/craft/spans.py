@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import EVERYTHING, Context
@@ -29,6 +29,7 @@ from cdcwire.formats.craft.message import (
     GROUP_OLD,
 )
 from cdcwire.formats.craft.profile import CRAFT, Profile
+from cdcwire.formats.craft.tables import ReadPart, T, read_now
 from cdcwire.formats.craft.values import is_number_type
 from cdcwire.formats.craft.wire import read_bodies, read_head
 from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of, flag_names
@@ -57,8 +58,8 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     yield from spans_of(message, _opened, CRAFT)
 
 
-def _opened(reader: Reader) -> Opened:
-    head = read_head(reader)
+def _opened(reader: Reader, read_part: ReadPart) -> Opened:
+    head = read_head(reader, read_part)
     read = partial(read_bodies, head=head, selection=EVERYTHING)
     return Opened(head.bodies, read, [each.type for each in head.headers], head.dictionary)
 
@@ -78,32 +79,32 @@ class Opened:
 
 def spans_of(
     message: Message,
-    open_message: Callable[[Reader], Opened],
+    open_message: Callable[[Reader, ReadPart], Opened],
     profile: Profile,
     more_groups: Mapping[int, str] | None = None,
 ) -> Iterator[Span]:
     """Yield the spans of key and value: those of the head, of the bodies, and of the tables.
 
-    The head has parts before and after the bodies, and is not read in the order of its bytes. It is
-    read again for each window of bytes, and only the notes of that window are kept.
+    The head has parts before and after the bodies, and is not read in the order of its bytes.
     """
     yield from _key_spans(message, profile)
     data = message.value or b""
+    head = _Head(data)
     try:
-        opened = open_message(Reader(data))
+        opened = open_message(head.reader, head.read_part)
     except DecodeError:  # decoding reports it
-        windows = chain.from_iterable(_windows(data, range(len(data)), open_message))
+        windows = chain.from_iterable(head.windows(range(len(data))))
         terms = [str(span.value) for span in windows if _is_term(span)]
         opened = Opened(Reader(data, len(data)), lambda reader: iter(()), terms=terms)
     names = _Names(opened, {**_GROUP_NAMES, **(more_groups or {})})
     at, end = opened.bodies.offset, opened.bodies.end
     del opened  # a message of many rows has a large head
-    for found in _windows(data, range(at), open_message):
+    for found in head.windows(range(at)):
         yield from names.shown(found)
     if at < end:
-        bodies = _bodies(RecordingReader(data, at, end), open_message(Reader(data)).read)
+        bodies = _bodies(RecordingReader(data, at, end), open_message(Reader(data), read_now).read)
         yield from _with_faults(chain.from_iterable(map(names.shown, bodies)), data)
-    for found in _windows(data, range(end, len(data)), open_message):
+    for found in head.windows(range(end, len(data))):
         yield from names.shown(found)
 
 
@@ -111,13 +112,49 @@ def _is_term(span: Span) -> bool:
     return span.path[0] == "dictionary" and isinstance(span.value, str)
 
 
-def _windows(data: bytes, whole: range, read: Callable[[Reader], object]) -> Iterator[list[Span]]:
-    size = max(len(data) // _WINDOWS, _LEAST_WINDOW)
-    for at in range(0, len(whole), size):
-        reader = RecordingReader(data, window=whole[at : at + size])
-        with suppress(DecodeError):
-            read(reader)
-        yield reader.spans
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a head: its bytes, and what reads it."""
+
+    where: range
+    read: Callable[[Reader], object]
+
+
+class _Head:
+    """The head of a message, which has too many values to keep the spans of all.
+
+    ``reader`` reads what is between the large parts and keeps its spans. The parts are read again
+    for each window of bytes, and only the spans of that window are kept.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.reader = RecordingReader(data)
+        self._parts: list[_Part] = []
+
+    def read_part(self, part: Reader, read: Callable[[Reader], T], /) -> T:
+        """Read a part without its spans, and remember it. Raises: DecodeError."""
+        self._parts.append(_Part(range(part.offset, part.end), read))
+        return read(Reader(self.data, part.offset, part.end))
+
+    def windows(self, where: range) -> Iterator[list[Span]]:
+        """Yield the spans of the parts that begin within ``where``, in the order of bytes."""
+        found = [(span.start, iter([[span]])) for span in self.reader.spans]
+        found += [(part.where.start, self._windows(part)) for part in self._parts]
+        for start, windows in sorted(found, key=itemgetter(0)):
+            if start in where:
+                yield from windows
+
+    def _windows(self, part: _Part) -> Iterator[list[Span]]:
+        whole = part.where
+        size = max(len(self.data) // _WINDOWS, _LEAST_WINDOW)
+        for at in range(0, len(whole), size):
+            reader = RecordingReader(
+                self.data, whole.start, whole.stop, noted=whole[at : at + size]
+            )
+            with suppress(DecodeError):
+                part.read(reader)
+            yield reader.spans
 
 
 def _bodies(

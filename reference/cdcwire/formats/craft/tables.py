@@ -7,7 +7,8 @@ Shared by both Craft formats; they differ in how a table codes its elements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 from cdcwire.core.errors import DecodeError, Path, step
 from cdcwire.core.reader import Reader
@@ -22,6 +23,21 @@ from cdcwire.formats.craft.arrays import (
     write_uvarints,
 )
 from cdcwire.formats.craft.profile import Profile
+
+T = TypeVar("T")
+
+
+class ReadPart(Protocol):
+    """A function that reads one part of a message's head: it calls ``read`` with ``part``."""
+
+    def __call__(self, part: Reader, read: Callable[[Reader], T], /) -> T:
+        """Return what ``read`` returns."""
+        ...
+
+
+def read_now(part: Reader, read: Callable[[Reader], T], /) -> T:
+    """Read a part and keep nothing else of it."""
+    return read(part)
 
 
 def split_at_tables(reader: Reader, profile: Profile) -> tuple[Reader, Reader]:

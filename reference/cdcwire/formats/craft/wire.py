@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.format import NO_CONTEXT, Context, Selection
@@ -43,7 +44,9 @@ from cdcwire.formats.craft.message import (
 )
 from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.tables import (
+    ReadPart,
     read_delta_table,
+    read_now,
     split_at_tables,
     write_delta_table,
     write_tail,
@@ -146,16 +149,17 @@ def read_message(
     return Message(tuple(read_bodies(head.bodies, head, selection, names_by)))
 
 
-def read_head(reader: Reader) -> Head:
+def read_head(reader: Reader, read_part: ReadPart = read_now) -> Head:
     """Read the message that fills ``reader``, except the bodies."""
     _read_version(reader)
     body, table_reader = split_at_tables(reader, CRAFT)
-    tables = _read_size_tables(table_reader)
+    tables = read_part(table_reader, _read_size_tables)
     _check_sizes(tables, body)
     header_reader = body.region(tables.headers, _SIZE_TABLES)
     bodies = body.region(sum(tables.bodies), _SIZE_TABLES)
-    dictionary = read_dictionary(body)
-    headers = read_headers(header_reader, len(tables.bodies), dictionary)
+    dictionary = read_part(body, read_dictionary)
+    count = len(tables.bodies)
+    headers = read_part(header_reader, partial(read_headers, count=count, dictionary=dictionary))
     rows = sum(header.type == EVENT_ROW for header in headers)
     if len(tables.groups) != rows:
         raise DecodeError(

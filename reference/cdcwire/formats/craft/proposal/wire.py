@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.format import NO_CONTEXT, Context, Selection
@@ -51,6 +52,8 @@ from cdcwire.formats.craft.proposal.message import (
     UnknownGroup,
 )
 from cdcwire.formats.craft.tables import (
+    ReadPart,
+    read_now,
     read_plain_table,
     split_at_tables,
     write_plain_table,
@@ -136,11 +139,11 @@ def read_message(reader: Reader, selection: Selection) -> Message:
     return Message(events, head.keys_surplus, head.tables.surplus)
 
 
-def read_head(reader: Reader) -> Head:
+def read_head(reader: Reader, read_part: ReadPart = read_now) -> Head:
     """Read the message that fills ``reader``, except the values."""
     count = _read_start(reader)
     body, table_reader = split_at_tables(reader, PROPOSAL)
-    tables = _read_size_tables(table_reader, count)
+    tables = read_part(table_reader, partial(_read_size_tables, count=count))
     total = tables.keys + sum(tables.values)
     if total != body.left:
         raise DecodeError(
@@ -149,7 +152,8 @@ def read_head(reader: Reader) -> Head:
             _SIZE_TABLES,
             ("size_tables",),
         )
-    keys, keys_surplus = read_keys(body.region(tables.keys, _SIZE_TABLES), count)
+    key_reader = body.region(tables.keys, _SIZE_TABLES)
+    keys, keys_surplus = read_part(key_reader, partial(read_keys, count=count))
     return Head(tables, keys, keys_surplus, body)
 
 
