@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("ignore")
     if given.replay:
         return _replay(given.replay)
-    formats = tuple(given.format or FORMAT_NAMES)
+    formats = tuple(dict.fromkeys(given.format or FORMAT_NAMES))
     _, findings = run_all(
         formats,
         given.minutes,

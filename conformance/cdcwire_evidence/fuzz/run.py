@@ -37,6 +37,7 @@ WRITE_EVERY = 1 << 14  # inputs; an interrupted run loses no more of them
 MOST_CHANGES = 8  # in the trail of one input
 MOST_KEPT = 4000  # inputs that are kept for one format
 MOST_FINDINGS = 200  # with different signs, of one format
+LEAST_SHARE = 10.0  # seconds; a format that was cut needs some of them to read its state
 STATE_VARIABLE = "CDCWIRE_FUZZ_STATE"
 DEFAULT_STATE = Path(".tox/fuzz-state")
 RESULTS = "results.json"
@@ -76,6 +77,9 @@ class Plan:
     seed: int
     inputs: int
     state: Path | None
+
+
+Result = tuple[Tally, list[dict[str, Any]]]  # the figures and the findings of one format
 
 
 class FormatRun:
@@ -176,10 +180,9 @@ class FormatRun:
         if self.plan.state is None:
             return
         with suppress(FileNotFoundError):
-            file = self.plan.state / f"{self.plan.format}.json"
-            known = json.loads(file.read_text("utf-8"))
-            self.tally = Tally(**known["tally"])
-            self.findings = {each["sign"]: each for each in known["findings"]}
+            known = _read_state(self.plan.state, self.plan.format)
+            self.tally, findings = _result_of(known)
+            self.findings = {each["sign"]: each for each in findings}
             for name in known["kept"]:
                 with suppress(LookupError):  # a case that is no longer there
                     self.kept.append(made_again(name))
@@ -199,12 +202,26 @@ class FormatRun:
             "behaviours": sorted(self._behaviours),
         }
         self.plan.state.mkdir(parents=True, exist_ok=True)
-        file = self.plan.state / f"{self.plan.format}.json"
+        file = _state_file(self.plan.state, self.plan.format)
         text = json.dumps(known, indent=1, ensure_ascii=True) + "\n"
         new = file.with_suffix(".new")  # an interrupted run leaves a whole file
         new.write_text(text, "utf-8")
         new.replace(file)
         return now
+
+
+def _state_file(state: Path, format_name: str) -> Path:
+    return state / f"{format_name}.json"
+
+
+def _read_state(state: Path, format_name: str) -> dict[str, Any]:
+    """Return what a state has of a format. Raises: FileNotFoundError."""
+    known: dict[str, Any] = json.loads(_state_file(state, format_name).read_text("utf-8"))
+    return known
+
+
+def _result_of(known: Mapping[str, Any]) -> Result:
+    return Tally(**known["tally"]), known["findings"]
 
 
 def _finding(given: Input, broken: Broken) -> dict[str, Any]:
@@ -242,18 +259,32 @@ def run_all(
 
     Formats with large messages begin, because they take the most time.
     The time that a format does not need, because it reached ``inputs``, goes to those after it.
+    Time that is then left goes to those whose share was too short for ``inputs``.
+    The files also have the other formats of the state.
     Returns: the figures, and the findings.
     """
     by_size = sorted(formats, key=_mean_size, reverse=True)
     plans = [Plan(name, 0, seed, inputs, state) for name in by_size]
-    tallies: list[Tally] = []
-    findings: list[Mapping[str, Any]] = []
+    results: dict[str, Result] = {}
     for tally, found in _ran(plans, minutes * 60, jobs):
-        tallies.append(tally)
-        findings += found
+        results[tally.format] = tally, found
         report(tally)
-    tallies.sort(key=lambda tally: FORMAT_NAMES.index(tally.format))
+    all_results = dict(results)
+    for name in set(FORMAT_NAMES) - set(formats):
+        with suppress(FileNotFoundError):
+            all_results[name] = _result_of(_read_state(state, name))
+    _write_results(state, minutes, jobs, _in_order(all_results))
+    found_now = _in_order(results)
+    return [tally for tally, _ in found_now], [each for _, found in found_now for each in found]
+
+
+def _in_order(results: Mapping[str, Result]) -> list[Result]:
+    return [results[name] for name in FORMAT_NAMES if name in results]
+
+
+def _write_results(state: Path, minutes: float, jobs: int, results: list[Result]) -> None:
     state.mkdir(parents=True, exist_ok=True)
+    findings = (each for _, found in results for each in found)
     lines = "".join(json.dumps(each, ensure_ascii=True) + "\n" for each in findings)
     (state / FINDINGS).write_text(lines, "utf-8")
     document = {
@@ -261,41 +292,62 @@ def run_all(
         "jobs": jobs,
         "deep_every": DEEP_EVERY,
         "memory_every": MEMORY_EVERY,
-        "formats": [asdict(each) for each in tallies],
+        "formats": [asdict(tally) for tally, _ in results],
     }
     (state / RESULTS).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-    return tallies, findings
 
 
 def _mean_size(format_name: str) -> float:
     return fmean(each.size for each in first_inputs(format_name))
 
 
-def _ran(
-    plans: Sequence[Plan], seconds: float, jobs: int
-) -> Iterator[tuple[Tally, list[dict[str, Any]]]]:
-    end = time.monotonic() + seconds
-    waiting = deque(plans)
+def _ran(plans: Sequence[Plan], seconds: float, jobs: int) -> Iterator[Result]:
+    """Yield the result of each format once.
 
-    def next_plan(running: int) -> Plan:
-        left = max(0.0, end - time.monotonic())
-        share = left * min(jobs, len(waiting) + running) / (len(waiting) + running)
-        return replace(waiting.popleft(), seconds=share)
+    A format that its share cuts below its inputs goes on when no other is waiting. Its result
+    follows when it has all inputs, or when no time is left.
+    """
+    end = time.monotonic() + seconds
+    plan_of = {plan.format: plan for plan in plans}
+    waiting = deque(plans)
+    cut: dict[str, Result] = {}
+
+    def share(count: int) -> float:
+        return max(0.0, end - time.monotonic()) * min(jobs, count) / count
+
+    def next_plan(running: int) -> Plan | None:
+        if not waiting and cut and share(len(cut) + running) >= LEAST_SHARE:
+            waiting.extend(plan_of[name] for name in cut)
+            cut.clear()
+        if not waiting:
+            return None
+        seconds = share(len(waiting) + running)
+        return replace(waiting.popleft(), seconds=seconds)
+
+    def is_final(result: Result) -> bool:
+        tally, _ = result
+        if tally.inputs >= plan_of[tally.format].inputs:
+            return True
+        cut[tally.format] = result
+        return False
 
     if min(jobs, len(plans)) == 1:
-        while waiting:
-            yield run_format(next_plan(0))
-        return
-    running: set[Future[tuple[Tally, list[dict[str, Any]]]]] = set()
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                running.add(pool.submit(run_format, next_plan(len(running))))
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (each.result() for each in done)
+        while plan := next_plan(0):
+            yield from filter(is_final, [run_format(plan)])
+    else:
+        running: set[Future[Result]] = set()
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            while True:
+                while len(running) < jobs and (plan := next_plan(len(running))):
+                    running.add(pool.submit(run_format, plan))
+                if not running:
+                    break
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from filter(is_final, [each.result() for each in done])
+    yield from cut.values()
 
 
-def run_format(plan: Plan) -> tuple[Tally, list[dict[str, Any]]]:
+def run_format(plan: Plan) -> Result:
     """Run one format. Returns: its figures and its findings."""
     run = FormatRun(plan)
     run.run()
