@@ -10,7 +10,6 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, 
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
 from traceback import extract_tb
@@ -19,7 +18,9 @@ from typing import Literal
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.interrupts import interrupts_raise
 from cdcwire_conformance.output.paths import without_machine_paths
+from cdcwire_conformance.processes import quiet_pool
 from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report import (
     adapters,
@@ -128,7 +129,7 @@ class _Workers:
         self._threads = ThreadPoolExecutor(number)
         self._idle: SimpleQueue[ProcessPoolExecutor] = SimpleQueue()
         for _ in range(number):
-            self._idle.put(_process())
+            self._idle.put(quiet_pool(1))
 
     def __enter__(self) -> _Workers:
         return self
@@ -148,7 +149,7 @@ class _Workers:
         try:
             part = process.submit(_made, chapter, folder).result()
         except BrokenProcessPool:
-            process = _process()
+            process = quiet_pool(1)
             part = _failed(chapter, "its process ended")
         finally:
             self._idle.put(process)
@@ -156,14 +157,11 @@ class _Workers:
         return part
 
 
-def _process() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-
-
 def _made(chapter: Chapter, folder: Path) -> Part:
     try:
         folder.mkdir()
-        return chapter.make(folder)
+        with interrupts_raise():  # what the chapter started is ended
+            return chapter.make(folder)
     except UsageError as error:
         return _failed(chapter, str(error))
     except Exception as error:  # noqa: BLE001  (the edge: the other chapters are still made)
