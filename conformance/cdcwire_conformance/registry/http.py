@@ -1,17 +1,20 @@
 """Requests to a registry: bounded, patient, and silent about user and password.
 
-An answer of 2xx or 4xx is final. Any other outcome (5xx, no connection, a connection that is cut,
-an answer that does not come in time) is tried again. The waits double up to a limit;
-``RetryPolicy`` sets the number of tries. Certificates are always verified. Redirects are not
+An answer of 2xx or 4xx is final. Any other outcome (5xx, no connection, a connection that is cut)
+is tried again. The waits double up to a limit; ``RetryPolicy`` sets the number of tries. An answer
+that does not come in time is tried again once. Certificates are always verified. Redirects are not
 followed, so that the password goes nowhere but to the address that was given; proxies of the
 environment are not used.
 """
 
 from __future__ import annotations
 
+import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import RemoteDisconnected
 from types import MappingProxyType
@@ -40,18 +43,20 @@ _TRUST: Mapping[int, str] = MappingProxyType(
 class RetryPolicy:
     """How long to wait, in seconds, and how often to ask.
 
-    ``connect``: for a connection. ``answer``: for the next bytes of an answer, and for its whole
-    body. ``first_wait`` doubles after each try, up to ``longest_wait``. ``tries``: at least 1.
+    ``connect``: for a connection. ``answer``: for a whole answer. ``first_wait`` doubles after each
+    try, up to ``longest_wait``. ``tries``: at least 1. ``late_tries``: how many of the tries may
+    end because no whole answer came in time.
     """
 
     connect: float = 5.0
-    answer: float = 30.0
+    answer: float = 15.0
     first_wait: float = 0.5
     longest_wait: float = 30.0
     tries: int = 6
+    late_tries: int = 2
 
     def __post_init__(self) -> None:
-        if self.tries < 1 or min(self.connect, self.answer) <= 0:
+        if min(self.tries, self.late_tries) < 1 or min(self.connect, self.answer) <= 0:
             raise ValueError("a request needs one try at least, and time")
 
     def wait(self, tries: int) -> float:
@@ -69,6 +74,10 @@ class Answer:
 
 class _Failed(Exception):
     """A try without a final answer; the text says why."""
+
+
+class _Late(_Failed):
+    """A try whose answer did not come in time."""
 
 
 class Transport:
@@ -94,6 +103,10 @@ class Transport:
             self._pool = urllib3.PoolManager(
                 ssl_context=_tls_context(ca_file), retries=False, maxsize=4
             )
+            self._pool.pool_classes_by_scheme = {
+                scheme: _with_limit(pool, patience.answer)
+                for scheme, pool in self._pool.pool_classes_by_scheme.items()
+            }
         except OSError as error:
             problem = f"the certificates of {ca_file} can't be read: {error.strerror or error}"
             raise RegistryError(problem, str(address), "give a file in PEM form") from None
@@ -103,8 +116,11 @@ class Transport:
     ) -> Answer:
         """Return the final answer to a request. Raises: RegistryError if none comes."""
         where = f"{self.address}{path}"
-        reason = ""
-        for tries in range(1, self.patience.tries + 1):
+        reason, tries, late = "", 0, 0
+        while tries < self.patience.tries and late < self.patience.late_tries:
+            if tries:
+                self._sleep(self.patience.wait(tries))
+            tries += 1
             try:
                 answer = self._try(method, where, body, headers)
                 if answer.status // 100 in (2, 4):
@@ -115,9 +131,8 @@ class Transport:
                     raise RegistryError(reason, where, advice, answer.status)
             except _Failed as failed:
                 reason = self.address.hidden_in(str(failed))
-            if tries < self.patience.tries:
-                self._sleep(self.patience.wait(tries))
-        times = f" (tried {self.patience.tries} times)" if self.patience.tries > 1 else ""
+                late += isinstance(failed, _Late)
+        times = f" (tried {tries} times)" if tries > 1 else ""
         advice = "see whether the registry runs there, and try again"
         raise RegistryError(f"{reason}{times}", where, advice)
 
@@ -129,6 +144,7 @@ class Transport:
             sent["Authorization"] = self.address.credentials.header()
         errors = self._errors
         self.requests += 1
+        end = time.monotonic() + self.patience.answer
         response: Any = None
         try:
             response = self._pool.request(
@@ -141,7 +157,7 @@ class Transport:
                 preload_content=False,
                 decode_content=False,
             )
-            return Answer(response.status, self._body(response, where))
+            return Answer(response.status, self._body(response, where, end))
         except errors.SSLError as error:
             cause = _root(error)
             if not isinstance(cause, ssl.SSLCertVerificationError):
@@ -156,16 +172,15 @@ class Transport:
             problem = f"no connection in {self.patience.connect:g} s"
             raise _Failed(problem) from None
         except errors.ReadTimeoutError:
-            raise _Failed(f"no answer in {self.patience.answer:g} s") from None
+            raise _Late(f"no answer in {self.patience.answer:g} s") from None
         except (errors.HTTPError, OSError) as error:
             raise _Failed(f"no answer: {_reason(error)}") from None
         finally:
             if response is not None:
                 response.close()
 
-    def _body(self, response: Any, where: str) -> bytes:
+    def _body(self, response: Any, where: str, end: float) -> bytes:
         """Return the body of an answer, read under limits of bytes and of time."""
-        end = time.monotonic() + self.patience.answer
         body = bytearray()
         while piece := response.read1(_PIECE_BYTES):
             body += piece
@@ -174,8 +189,44 @@ class Transport:
                 advice = "see whether this is the registry's address"
                 raise RegistryError(problem, where, advice, response.status)
             if time.monotonic() > end:
-                raise _Failed(f"the answer was not whole in {self.patience.answer:g} s")
+                raise _Late(f"the answer was not whole in {self.patience.answer:g} s")
         return bytes(body)
+
+
+def _with_limit(pool: Any, seconds: float) -> Any:
+    """Return a class of connection pools that limits the time for all headers of an answer.
+
+    urllib3 limits the time for the next bytes only.
+    """
+    connection: Any = pool.ConnectionCls
+
+    class Connection(connection):  # type: ignore[misc]  # urllib3 is optional
+        def getresponse(self, *arguments: Any, **named: Any) -> Any:
+            end = time.monotonic() + seconds
+            timer = threading.Timer(seconds, self._cut)
+            timer.daemon = True
+            timer.start()
+            try:
+                response = super().getresponse(*arguments, **named)
+            except Exception:
+                if time.monotonic() < end:
+                    raise
+            else:
+                if time.monotonic() < end:
+                    return response
+                response.close()
+            finally:
+                timer.cancel()
+            raise TimeoutError
+
+        def _cut(self) -> None:
+            with suppress(OSError, AttributeError):  # it may be closed already
+                self.sock.shutdown(socket.SHUT_RDWR)
+
+    class Pool(pool):  # type: ignore[misc]  # urllib3 is optional
+        ConnectionCls = Connection
+
+    return Pool
 
 
 def _tls_context(ca_file: str | None) -> ssl.SSLContext:

@@ -372,7 +372,7 @@ def test_slow_and_cut_connections_to_the_registry(
         "a slow registry, and connections that are cut",
         "Each answer takes a second and a half: the reader waits, and asks once for each schema. "
         "Then answers do not come, are cut in the middle, or end in a reset: each time it fails "
-        "with one line after three tries. When all is well it goes on with the same reader.",
+        "with one line after two or three tries. When all is well it goes on with the same reader.",
     ) as result:
         container, _ = tls_registry
         file = feed_file(tmp_path, ConfluentRegistry(container.service.url))
@@ -389,20 +389,21 @@ def test_slow_and_cut_connections_to_the_registry(
         assert time.monotonic() - begin >= 2 * 1.5
         assert patient.requests == 2
         toxiproxy.remove("latency")
-        faults: list[tuple[str, dict[str, int], str]] = [
-            ("timeout", {"timeout": 0}, "no answer in 1 s"),
-            ("limit_data", {"bytes": 300}, "no answer: IncompleteRead"),
-            ("reset_peer", {"timeout": 0}, "no answer: (Connection reset by peer|the connection)"),
+        cut = "no answer: (Connection reset by peer|the connection)"
+        faults: list[tuple[str, dict[str, int], str, int]] = [
+            ("timeout", {"timeout": 0}, "no answer in 1 s", 2),
+            ("limit_data", {"bytes": 300}, "no answer: IncompleteRead", 3),
+            ("reset_peer", {"timeout": 0}, cut, 3),
         ]
         hasty = ConfluentRegistry(url, RetryPolicy(answer=1.0, first_wait=0.1, tries=3))
         context = context_of(Schemas(hasty))
-        for kind, attributes, said in faults:
+        for kind, attributes, said, tries in faults:
             before = hasty.requests
             toxiproxy.add(kind, "downstream", **attributes)
-            with pytest.raises(RegistryError, match=rf"{said}.* \(tried 3 times\)"):
+            with pytest.raises(RegistryError, match=rf"{said}.* \(tried {tries} times\)"):
                 changes_of(messages[0], context)
             toxiproxy.remove(kind)
-            assert hasty.requests - before == 3
+            assert hasty.requests - before == tries
         assert sum(len(changes_of(message, context)) for message in messages) == len(messages)
 
 
