@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.interrupts import interrupts_raise
 from cdcwire_conformance.problems import integer_argument, number_argument
 from cdcwire_conformance.usage import check_writable
+from cdcwire_conformance.visible import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,7 +117,11 @@ def follow(
     progress: ProgressLine,
 ) -> int:
     """Follow two topics, and print each window. Returns: the exit code."""
-    from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
+    from cdcwire_conformance.spark.follow.following import (
+        FollowOptions,
+        follow_feeds,
+        unseen_tables,
+    )
     from cdcwire_conformance.spark.follow.report import WindowLines, terms_text, window_text
 
     state = Path(arguments.state) if arguments.state else None
@@ -135,6 +140,7 @@ def follow(
     windows = different = changes = 0
     has_terms = False
     last = ""
+    unseen = unseen_tables(compare_options)
     with interrupts_raise():  # not Spark's handler, which cancels jobs
         try:
             for window in follow_feeds(
@@ -149,12 +155,17 @@ def follow(
                     print(terms_text(found))
                     has_terms = True
                 print(window_text(found), end="", flush=True)
+                unseen = found.unseen
+                if not windows:
+                    _print_notes(unseen)
                 windows += 1
                 different += not found.is_equal
                 changes += found.changes
                 last = f", up to {found.position} {found.end}"
         except KeyboardInterrupt:
             progress.clear()
+    if windows != 1:  # the first window has them already
+        _print_notes(unseen)
     if not windows:
         raise UsageError("no window was complete, so nothing was compared")
     if not changes and not different:
@@ -165,3 +176,8 @@ def follow(
         return DIFFERENT
     print(f"EQUAL: {windows:,} {'window' if windows == 1 else 'windows'}, {counted}")
     return EQUAL
+
+
+def _print_notes(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(f"note: {visible(line)}", flush=True)

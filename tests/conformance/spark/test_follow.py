@@ -25,6 +25,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.cli import compare as compare_command
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.feed import ComparedFeed, FeedFacts, OpenedFeed
+from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
@@ -377,7 +378,8 @@ class Topics:
         self.rows: list[list[list[int]]] = [[[], []], [[], []]]
         self.looked: list[tuple[str, int]] = []  # the side, and how many records
         (defined,) = workload_tables("orders-10")
-        tables = {(defined.schema, defined.name): canonical_table(defined)}
+        table = canonical_table(defined)
+        self.tables: dict[TableName, CanonicalTable] = {(table.schema, table.table): table}
         for name, fake in {
             "topic_at_rest": self.at_rest,
             "topic_edges": lambda _, topic: {
@@ -389,7 +391,7 @@ class Topics:
         }.items():
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
         monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: OpenedFeed(feed))
-        monkeypatch.setattr(OpenedFeed, "described", lambda feed, *_: (feed, tables))
+        monkeypatch.setattr(OpenedFeed, "described", lambda feed, *_: (feed, self.tables))
 
     def partitions_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]
@@ -511,6 +513,35 @@ def test_column_that_no_table_has_is_reported(monkeypatch: pytest.MonkeyPatch) -
     )
     assert found.comparison.differences == ("no table so far has a column pirce",)
     assert not found.is_equal
+
+
+def test_included_table_without_rows_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
+    include = frozenset({*topics.tables, ("shop", "oredrs")})
+    found = next(topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, include=include)))
+    assert found.unseen == ("--include: no feed has rows of shop.oredrs so far",)
+    assert found.is_equal
+
+
+def test_excluded_table_is_named_until_a_window_has_its_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topics = Topics(monkeypatch)
+    rows: dict[TableName, int] = {}
+    monkeypatch.setattr(
+        OpenedFeed,
+        "described",
+        lambda feed, *_: (replace(feed, facts=FeedFacts(rows=dict(rows))), topics.tables),
+    )
+    meaning = Meaning(excluded=frozenset({("shop", "log")}))
+    windows = topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, meaning=meaning))
+    seen = []
+    for end in (10, 20, 30):
+        topics.rows = [[[*range(end)], [*range(end)]] for _ in "ab"]
+        seen.append(next(windows).unseen)
+        rows = {("shop", "log"): 1} if end == 10 else {}
+    assert seen == [("--exclude: no feed has rows of shop.log so far",), (), ()]
 
 
 def test_few_records_at_a_time_and_the_last_rows_when_all_is_idle(

@@ -15,6 +15,7 @@ pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.follow import follow
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.compare.masking import Mask, redacted
@@ -150,3 +151,40 @@ def test_windows_hide_values_in_all_outputs_and_metrics_count_them(
     assert hidden in written[0]
     assert "cdcwire_compare_differences_total 1\n" in written[1]
     assert 'cdcwire_compare_lag_records{side="right"} 2\n' in written[1]
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_tables_without_rows_are_named_after_the_first_window_and_at_the_end(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def windows(*asked: Any) -> Iterator[WindowComparison]:
+        for each in range(number):
+            unseen = ("--include: x", "--include: y")[each // 2 :]
+            yield replace(window(each + 1), unseen=unseen)
+
+    monkeypatch.setattr(following, "follow_feeds", windows)
+    names = ("state", "every", "windows", "idle", "by_rows", "json", "metrics")
+    arguments = argparse.Namespace(**dict.fromkeys(names))
+    options = replace(DEFAULT_OPTIONS, include=frozenset({("shop", "z")}))
+    nothing: Any = None
+    sides: Any = (None, None)
+    masking = Masking(Mask(b"a key"), is_wanted=None)
+    error = None
+    with ProgressLine() as progress:
+        try:
+            follow(nothing, arguments, sides, options, masking, print, progress)
+        except UsageError as caught:
+            error = str(caught)
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line.split(":")[0] if "note" not in line else line for line in lines]
+    first = ["compared", "", "window 1, commit_ts from 10 to 20", "  shop.orders"]
+    both = ["note: --include: x", "note: --include: y"]
+    if number == 0:
+        assert shown == ["note: --include: no feed has rows of shop.z so far"]
+        assert error == "no window was complete, so nothing was compared"
+    elif number == 1:
+        assert shown == [*first, *both, "EQUAL"]
+    else:
+        assert shown[:6] == [*first, *both]
+        assert shown[-2:] == ["note: --include: y", "EQUAL"]
+        assert len(shown) == 12

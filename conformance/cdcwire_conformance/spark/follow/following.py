@@ -9,13 +9,13 @@ continues: the window that was not reported is compared again, whatever arrived 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire.core.format import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
+from cdcwire_conformance.arrow.schema import CanonicalTable, name_text, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
@@ -23,6 +23,7 @@ from cdcwire_conformance.compare.feeds import (
     compare_tables,
     strange_columns,
 )
+from cdcwire_conformance.compare.notes import unused_definitions
 from cdcwire_conformance.compare.other_events import in_window, with_other_events
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import (
@@ -69,7 +70,8 @@ class WindowComparison:
     ``number``: from 1, counted over all runs with one state. ``start``: None in the first window,
     which has all rows below its end. ``end``: None if nothing was complete yet and there are
     notices to report. ``left`` and ``right``: notices since the last window. ``allows_repeats``:
-    late rows count as repeats, which are not a difference.
+    late rows count as repeats, which are not a difference. ``unseen``: lines about tables that an
+    option names and that no window since the start has rows of.
     """
 
     number: int
@@ -80,6 +82,7 @@ class WindowComparison:
     left: Notices
     right: Notices
     allows_repeats: bool = False
+    unseen: tuple[str, ...] = ()
 
     @property
     def is_equal(self) -> bool:
@@ -159,6 +162,24 @@ def follow_feeds(
     return _Following(spark, (left, right), options, follow, pair, report, observe).windows()
 
 
+def unseen_tables(
+    options: CompareOptions,
+    compared: Collection[TableName] = (),
+    rows: tuple[Collection[TableName], Collection[TableName]] = ((), ()),
+) -> tuple[str, ...]:
+    """Return a line for each table that an option names and that has had no rows so far.
+
+    ``compared``: the tables that were compared. ``rows``: the tables of each feed by its own names.
+    """
+    included = sorted(map(name_text, (options.include or frozenset()) - set(compared)))
+    lines = [
+        *(f"--include: no feed has rows of {name}" for name in included),
+        *options.meaning.without_rows(*rows, options.include),
+        *unused_definitions(options, {*compared, *rows[0], *rows[1]}),
+    ]
+    return tuple(f"{line} so far" for line in lines)
+
+
 def followed_pair(
     left: ComparedFeed, right: ComparedFeed, options: CompareOptions, *, by_rows: bool = False
 ) -> FollowedPair:
@@ -200,7 +221,8 @@ def followed_pair(
 class _Following:
     """Two topics that are being followed.
 
-    ``known``: the tables of each side in all windows so far. ``ends``: of each side's partitions.
+    ``known``: the tables of each side in all windows so far. ``rows``: their names as each feed has
+    them, also of tables that are not compared. ``ends``: of each side's partitions.
     """
 
     spark: SparkSession
@@ -213,6 +235,7 @@ class _Following:
     known: tuple[dict[TableName, CanonicalTable], dict[TableName, CanonicalTable]] = field(
         default_factory=lambda: ({}, {})
     )
+    rows: tuple[set[TableName], set[TableName]] = field(default_factory=lambda: (set(), set()))
     ends: tuple[PartitionEnds, PartitionEnds] = field(
         default_factory=lambda: (PartitionEnds(), PartitionEnds())
     )
@@ -371,6 +394,7 @@ class _Following:
             state.topics[1].notices,
             # By the rule "rows", a late row may never have been in time.
             self.options.allow_repeats and "rows" not in self.pair.rules,
+            unseen_tables(self.options, {*self.known[0], *self.known[1]}, self.rows),
         )
 
     def _events_compared(self, state: FollowState, window: Window) -> Comparison:
@@ -391,6 +415,8 @@ class _Following:
         (left, ours), (right, theirs) = (
             feed.described(self.spark, options, only) for feed in (left, right)
         )
+        for seen, feed in zip(self.rows, (left, right), strict=True):
+            seen.update(feed.facts.rows)
         found = self._rows_compared(left, right, ours, theirs, options, report)
         if not options.ddl_events:
             return found
