@@ -22,8 +22,8 @@ def add_case_argument(parser: argparse.ArgumentParser) -> None:
         "--save-case",
         metavar="DIR",
         help="write the messages of the shown differences as golden cases of both sides into "
-        "DIR, for a bug report: --save-case found --mask. `cdcwire corpus check --root DIR` checks "
-        "them. It needs two feeds in files",
+        "DIR, for a bug report: --save-case found --mask. DIR is new or empty. `cdcwire corpus "
+        "check --root DIR` checks them. It needs two feeds in files",
     )
 
 
@@ -36,8 +36,13 @@ def check_case_argument(arguments: argparse.Namespace, *, has_table: bool) -> No
     folder = directory_of(arguments.save_case)
     if folder is None:
         raise UsageError("--save-case: cases are written to a directory of this machine")
-    if Path(folder).exists() and not Path(folder).is_dir():
+    path = Path(folder)
+    if not path.exists():
+        return
+    if not path.is_dir():
         raise UsageError(f"--save-case: {folder} is not a directory")
+    if any(path.iterdir()):  # a case of another run may have values that this run masks
+        raise UsageError(f"--save-case: {folder} is not empty; give a new directory")
 
 
 def saved_lines(

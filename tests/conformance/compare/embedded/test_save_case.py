@@ -177,6 +177,32 @@ def test_mistakes_are_one_line(
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("file", ["index.json", "craft/difference/left-1.json"])
+def test_directory_with_files_is_refused_and_stays_as_it_is(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A masked case must not come to lie with unmasked cases of an earlier run."""
+    left, right = (row("1", each, "2024-01-02 03:04:05.000000") for each in SECRETS[1:])
+    feeds = write(tmp_path / "a", "craft", [left]), write(tmp_path / "b", "craft", [right])
+    root = tmp_path / "found"
+    (root / file).parent.mkdir(parents=True)
+    (root / file).write_text("mine", "utf-8")
+    assert main(["compare", *feeds, "--save-case", str(root), "--mask"]) == 2
+    err = capsys.readouterr().err
+    assert err == f"cdcwire compare: --save-case: {root} is not empty; give a new directory\n"
+    files = [each for each in root.rglob("*") if each.is_file()]
+    assert [each.read_text("utf-8") for each in files] == ["mine"]
+
+
+def test_cases_are_saved_in_an_empty_directory(tmp_path: Path) -> None:
+    left, right = (row("1", each, "2024-01-02 03:04:05.000000") for each in SECRETS[1:])
+    feeds = write(tmp_path / "a", "craft", [left]), write(tmp_path / "b", "craft", [right])
+    root = tmp_path / "found"
+    root.mkdir()
+    assert main(["compare", *feeds, "--save-case", str(root), "--pair-by", "key"]) == 1
+    assert len(cases_in(root)) == 2
+
+
 def test_a_row_of_a_table_is_not_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     feed = write(tmp_path / "a", "craft", [row("1", "x", "2024-01-01 00:00:00.000000")])
     table = f"parquet:{tmp_path}"
