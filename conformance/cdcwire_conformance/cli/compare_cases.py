@@ -23,7 +23,7 @@ def add_case_argument(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the messages of the shown differences as golden cases of both sides into "
         "DIR, for a bug report: --save-case found --mask. DIR is new or empty. `cdcwire corpus "
-        "check --root DIR` checks them. It needs two feeds in files",
+        "check --root DIR` checks the cases. It needs two feeds in files",
     )
 
 
