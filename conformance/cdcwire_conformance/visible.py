@@ -17,10 +17,13 @@ from typing import Any, TextIO, cast
 UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
 LONGEST_ERROR = 2000  # characters
 HIDDEN = "***"
-_USER = re.compile(r"(\w:/{1,2})[^\s'\"]*@")  # a path has one slash where its URL had two
+_WORD = re.compile(r"[^\s'\"]+")
+_SCHEME = re.compile(r"\w:/{1,2}")  # a path has one slash where its URL had two
+# A lookahead takes the whole name at once: the time stays in proportion to a text of any kind.
 _PARAMETER = re.compile(
-    r"([\w.-]*(?:password|passwd|secret|token|access-key|account-key|credential|jaas)[\w.-]*=)"
-    r"[^\s&'\"]+",
+    r"(?<![\w.-])(?=([\w.-]+=))"
+    r"(?=[\w.-]*?(?:password|passwd|secret|token|access-key|account-key|credential|jaas))"
+    r"\1[^\s&'\"]+",
     re.IGNORECASE,
 )
 
@@ -53,7 +56,13 @@ def said(text: str) -> str:
 
 def without_secrets(text: str) -> str:
     """Return text with stars in place of users and passwords of URLs, and of secret parameters."""
-    return _PARAMETER.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))
+    return _PARAMETER.sub(rf"\1{HIDDEN}", _WORD.sub(_without_user, text))
+
+
+def _without_user(word: re.Match[str]) -> str:
+    before, at, host = word[0].rpartition("@")
+    scheme = _SCHEME.search(before)
+    return f"{before[: scheme.end()]}{HIDDEN}{at}{host}" if scheme else word[0]
 
 
 def print_error(text: str) -> None:
