@@ -65,12 +65,14 @@ def read_table_name(cursor: Cursor, schema: str | None) -> tuple[str | None, str
 def _read_definition(cursor: Cursor, schema: str | None, name: str) -> Definition:
     opening = cursor.next()
     columns: list[ReadColumn] = []
+    names: set[str] = set()
     keys: list[Key] = []
     while True:
         if not read_element(cursor, keys):
             column = read_column(cursor)
-            if any(column.name.casefold() == other.name.casefold() for other in columns):
+            if column.name.casefold() in names:
                 raise cursor.error(f"the column {column.name!r:.80} is defined twice", column.token)
+            names.add(column.name.casefold())
             columns.append(column)
             keys += column.keys
         if cursor.skip(")"):

@@ -263,7 +263,7 @@ def _vector(cursor: Cursor, name: str, begin: Token) -> ColumnType:
 
 
 def _labelled(cursor: Cursor, name: str, begin: Token) -> ColumnType:
-    labels: list[str] = []
+    labels: dict[str, None] = {}
     cursor.expect("(")
     while True:
         token = cursor.token
@@ -272,7 +272,7 @@ def _labelled(cursor: Cursor, name: str, begin: Token) -> ColumnType:
             raise cursor.error(f"the label {label!r:.60} is duplicated", token)
         if name == "set" and "," in label:
             raise cursor.error(f"a label of a set can't have a comma: {label!r:.60}", token)
-        labels.append(label)
+        labels[label] = None
         if not cursor.skip(","):
             break
     cursor.expect(")")

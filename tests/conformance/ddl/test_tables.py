@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -287,3 +289,22 @@ def test_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(extras, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"sqlglot: pip install 'cdcwire\[ddl\]'"):
         parse_ddl("create table t (a int)")
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        lambda n: ",".join(f"c{i} INT" for i in range(n)),
+        lambda n: "a ENUM(" + ",".join(f"'{i}'" for i in range(4 * n)) + ")",
+    ],
+    ids=["columns", "labels"],
+)
+def test_time_is_in_proportion_to_columns_and_labels(elements: Callable[[int], str]) -> None:
+    def cpu(n: int) -> float:
+        begin = process_time()
+        table_of(elements(n))
+        return process_time() - begin
+
+    cpu(100)
+    small, large = min(cpu(1000) for _ in range(3)), cpu(8000)
+    assert large < 20 * small  # about 8 times; 40 and more if each name is compared with all
