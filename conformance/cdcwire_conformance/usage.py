@@ -37,7 +37,7 @@ def read_tables(file: str) -> tuple[Table, ...]:
     Raises: UsageError that names the file and the line or member.
     """
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{file}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -185,6 +185,8 @@ def _line_of(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return "the memory of this process is not enough"
     if type(error).__module__.startswith("cdcwire") and text:
         return text
     return f"unexpected {type(error).__name__}: {text} (CDCWIRE_TRACEBACK=1 shows where)"

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 def read_events(file: str, tables: tuple[Table, ...]) -> Iterator[Event]:
     """Yield the events of a file of JSON lines. Raises: UsageError that names file and line."""
     try:
-        stream = sys.stdin if file == "-" else Path(file).open(encoding="utf-8")  # noqa: SIM115
+        stream = sys.stdin if file == "-" else Path(file).open(encoding="utf-8-sig")  # noqa: SIM115
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
     with stream:

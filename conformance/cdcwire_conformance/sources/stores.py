@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -326,6 +327,9 @@ class _FsspecStore:
 
 
 def _listed(path: str, found: os.stat_result) -> Listed:
+    """Return a file of this machine. Raises: OSError for a pipe or a device, which has no end."""
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise OSError(None, "it is not a file, but a pipe, a socket or a device", path)
     return Listed(path, found.st_size, f"{found.st_mtime_ns}-{found.st_ino}")
 
 

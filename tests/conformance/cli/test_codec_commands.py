@@ -117,6 +117,18 @@ def test_encode_and_decode_give_the_events_again(
     assert json.loads(capsys.readouterr().out) == ROW
 
 
+def test_byte_order_mark_of_tables_and_events_is_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Editors of Windows write one."""
+    tables, events = tmp_path / "tables.json", tmp_path / "events.jsonl"
+    tables.write_text(json.dumps(TABLES), encoding="utf-8-sig")
+    events.write_text(json.dumps(ROW), encoding="utf-8-sig")
+    assert tables.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert main(["encode", "craft", "--tables", str(tables), str(events)]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
 def test_decode_selects_tables_and_columns(
     tables: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

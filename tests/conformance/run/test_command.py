@@ -118,6 +118,21 @@ def test_error_of_ours_is_a_line_and_a_traceback_only_on_demand(
     assert "Traceback" in run(["verify"], capsys)[2]
 
 
+def test_lack_of_memory_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cdcwire_conformance.cli import verify
+
+    def greedy(_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(verify, "run", greedy)
+    assert run(["verify"], capsys)[::2] == (
+        2,
+        "cdcwire verify: the memory of this process is not enough\n",
+    )
+
+
 def test_verify_the_reference_passes(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["verify", "--case", "craft/values/year-2024", "--derived", "--check-protocol"]
     pytest.importorskip("jsonschema")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,16 @@ def test_link_out_of_a_store_is_an_error(store: LocalStore, target: str) -> None
     (store.folder / "s" / "t" / "link").symlink_to(target)
     with pytest.raises(StoreError, match="link: can't be read: it leads out of its directory"):
         list(store.list())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pipe_in_a_store_is_an_error(store: LocalStore) -> None:
+    """Reading it would wait for a writer."""
+    os.mkfifo(store.folder / "s" / "t" / "pipe")
+    with pytest.raises(StoreError, match="pipe: can't be read: it is not a file"):
+        list(store.list())
+    with pytest.raises(StoreError, match="pipe: can't be read: it is not a file"):
+        store.look("s/t/pipe")
 
 
 def test_link_that_is_written_through_is_an_error(store: LocalStore, tmp_path: Path) -> None:
