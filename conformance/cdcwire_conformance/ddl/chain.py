@@ -105,8 +105,8 @@ class _Chain:
         elif cursor.skip("TRUNCATE"):
             cursor.skip("TABLE")
             begin = cursor.token
-            definition = self._existing(self._place(), begin)
-            self._note(self._table(definition), definition)
+            table = self._existing(self._place(), begin).table
+            self.changes.append(TableChange(table, table))
         elif cursor.skip("DROP", "INDEX"):
             self._drop_index()
         elif cursor.skip("DROP", "DATABASE") or cursor.skip("DROP", "SCHEMA"):
@@ -125,7 +125,7 @@ class _Chain:
                 return
             problem = f"the table {definition.name!r:.80} already exists"
             raise self.cursor.error(problem, begin)
-        self._note(None, definition)
+        self._note(definition)
         self.definitions[place] = definition
 
     def _alter(self) -> None:
@@ -133,22 +133,20 @@ class _Chain:
         begin = self.cursor.token
         place = self._place()
         definition = self._existing(place, begin).copy()
-        before = self._table(definition)
         alter_table(self.cursor, definition)
         self._move(place, definition, begin)
-        self._note(before, definition)
+        self._note(definition)
 
     def _rename(self) -> None:
         while True:
             begin = self.cursor.token
             place = self._place()
             definition = self._existing(place, begin).copy()
-            before = self._table(definition)
             self.cursor.expect("TO")
             begin = self.cursor.token
             definition.schema, definition.name = self._place()
             self._move(place, definition, begin)
-            self._note(before, definition)
+            self._note(definition)
             if not self.cursor.skip(","):
                 return
 
@@ -166,14 +164,14 @@ class _Chain:
             begin = self.cursor.token
             place = self._place()
             if place in self.definitions or not is_conditional:
-                self._note(self._table(self._existing(place, begin)), None)
+                self.changes.append(TableChange(self._existing(place, begin).table, None))
                 del self.definitions[place]
             if not self.cursor.skip(","):
                 return
 
     def _drop_schema(self, schema: str) -> None:
         for place in [each for each in self.definitions if each[0] == schema]:
-            self._note(self._table(self.definitions.pop(place)), None)
+            self.changes.append(TableChange(self.definitions.pop(place).table, None))
 
     def _create_index(self) -> None:
         """Carry out ``CREATE [UNIQUE] INDEX name ON table (columns)``; ignore other objects."""
@@ -192,9 +190,8 @@ class _Chain:
             cursor.next()
         cursor.expect("ON")
         definition = self._changed()
-        before = self._table(definition)
         definition.keys.append(Key(what, read_key_parts(cursor), name))
-        self._note(before, definition)
+        self._note(definition)
 
     def _drop_index(self) -> None:
         cursor = self.cursor
@@ -203,11 +200,10 @@ class _Chain:
         cursor.name("the name of an index")
         cursor.expect("ON")
         definition = self._changed()
-        before = self._table(definition)
         behind, cursor.index = cursor.index, begin
         drop_key(cursor, definition)
         cursor.index = behind
-        self._note(before, definition)
+        self._note(definition)
 
     def _changed(self) -> Definition:
         """Read the name of a table. Returns: a definition that may be changed in its place."""
@@ -227,9 +223,8 @@ class _Chain:
             raise self.cursor.error(problem, begin)
         return found
 
-    def _table(self, definition: Definition) -> Table:
-        return finished(self.cursor, definition, has_ids=True)
-
-    def _note(self, before: Table | None, definition: Definition | None) -> None:
-        after = None if definition is None else self._table(definition)
-        self.changes.append(TableChange(before, after))
+    def _note(self, definition: Definition) -> None:
+        """Note what a statement has made of a table."""
+        before = definition.table
+        definition.table = finished(self.cursor, definition, has_ids=True)
+        self.changes.append(TableChange(before, definition.table))

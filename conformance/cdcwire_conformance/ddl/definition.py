@@ -17,7 +17,10 @@ from cdcwire_conformance.ddl.types import under_character_set
 
 @dataclass(slots=True)
 class Definition:
-    """``character_set``: of columns that name none. ``next_id``: of the next new column."""
+    """``character_set``: of columns that name none. ``next_id``: of the next new column.
+
+    ``table``: as the last statement left it; None before the first.
+    """
 
     schema: str | None
     name: str
@@ -25,6 +28,7 @@ class Definition:
     keys: list[Key]
     character_set: str | None = None
     next_id: int = 1
+    table: Table | None = None
 
     def copy(self) -> Definition:
         """Return one that can be changed without this one."""

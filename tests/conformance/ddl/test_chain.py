@@ -212,3 +212,15 @@ def test_nothing_at_all_is_an_error_that_names_the_file(tmp_path: Path) -> None:
 
 def test_many_words_that_begin_commands_do_not_overflow_the_stack() -> None:
     assert len(read_chain("SHOW " * 5000 + ";" + CREATE)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ALTER TABLE t ADD c INT", "RENAME TABLE t TO u", "CREATE INDEX i ON t (a)"),
+        *("DROP INDEX u ON t", "TRUNCATE t", "DROP TABLE t", "DROP DATABASE s"),
+    ],
+)
+def test_table_before_a_statement_is_not_made_again(text: str) -> None:
+    first, second = read_chain(CREATE + text, "s")
+    assert second.changes[0].before is first.changes[0].after is not None
