@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cdcwire.model.events import ABSENT
-from cdcwire_conformance.ddl.columns import read_column
+from cdcwire_conformance.ddl.columns import ReadColumn, read_column
 from cdcwire_conformance.ddl.defaults import read_default
 from cdcwire_conformance.ddl.definition import Definition, read_element, read_table_name
 from cdcwire_conformance.ddl.keys import Key
@@ -89,34 +89,46 @@ def _add_column(
     cursor: Cursor, definition: Definition, is_conditional: bool, is_placed: bool
 ) -> None:
     column = read_column(cursor, is_alone=True)
-    place = len(definition.columns)
+    name = column.name.casefold()
+    place = len(definition.order)
     if is_placed:
         place = _read_place(cursor, definition, place)
-    if _place_of(definition, column.name) is not None:
+    if name in definition.columns:
         if is_conditional:
             return
         raise cursor.error(f"the column {column.name!r:.80} already exists", column.token)
     definition.number([column])
-    definition.columns.insert(place, column)
+    definition.columns[name] = column
+    definition.order.insert(place, name)
     definition.keys += column.keys
 
 
-def _replace(cursor: Cursor, definition: Definition, place: int) -> None:
+def _replace(cursor: Cursor, definition: Definition, old: ReadColumn) -> None:
     """Read the new form of a column, and where it goes."""
-    old = definition.columns[place]
     column = read_column(cursor, is_alone=True)
-    other = _place_of(definition, column.name)
-    if other not in (None, place):
+    name = column.name.casefold()
+    if definition.columns.get(name, old) is not old:
         raise cursor.error(f"the column {column.name!r:.80} already exists", column.token)
     column.type = under_character_set(column.type, definition.character_set)
     column.id = old.id
-    _rename_in_keys(definition, old.name, column.name)
-    definition.columns[place] = column
+    _put(definition, old, column)
     definition.keys += column.keys
     if cursor.word() in ("FIRST", "AFTER"):
-        del definition.columns[place]
-        definition.columns.insert(_read_place(cursor, definition, place), column)
+        place = definition.order.index(name)
+        del definition.order[place], definition.columns[name]
+        definition.order.insert(_read_place(cursor, definition, place), name)
+        definition.columns[name] = column
     _keep_not_null(definition)
+
+
+def _put(definition: Definition, old: ReadColumn, new: ReadColumn) -> None:
+    """Put a column in the place of another, also in the keys."""
+    _rename_in_keys(definition, old.name, new.name)
+    before, name = old.name.casefold(), new.name.casefold()
+    if name != before:
+        definition.order[definition.order.index(before)] = name
+        del definition.columns[before]
+    definition.columns[name] = new
 
 
 def _read_place(cursor: Cursor, definition: Definition, place: int) -> int:
@@ -124,7 +136,8 @@ def _read_place(cursor: Cursor, definition: Definition, place: int) -> int:
     if cursor.skip("FIRST"):
         return 0
     if cursor.skip("AFTER"):
-        return _existing(cursor, definition, "the column before it") + 1
+        before = _existing(cursor, definition, "the column before it")
+        return definition.order.index(before.name.casefold()) + 1
     return place
 
 
@@ -152,18 +165,19 @@ def _drop(cursor: Cursor, definition: Definition) -> None:
         _skip_column_word(cursor)
         is_conditional = cursor.skip("IF", "EXISTS")
         begin = cursor.token
-        place = _place_of(definition, cursor.name("the name of a column"))
-        if place is not None:
-            _drop_column(cursor, definition, place, begin)
+        name = cursor.name("the name of a column").casefold()
+        if name in definition.columns:
+            _drop_column(cursor, definition, name, begin)
         elif not is_conditional:
             raise cursor.error(f"there is no column {begin.text!r:.80}", begin)
         _ = cursor.skip("RESTRICT") or cursor.skip("CASCADE")
 
 
-def _drop_column(cursor: Cursor, definition: Definition, place: int, begin: Token) -> None:
+def _drop_column(cursor: Cursor, definition: Definition, name: str, begin: Token) -> None:
     if len(definition.columns) == 1:
         raise cursor.error("the last column of a table can't go", begin)
-    name = definition.columns.pop(place).name.casefold()
+    del definition.columns[name]
+    definition.order.remove(name)
     keys = []
     for key in definition.keys:
         parts = tuple(p for p in key.parts if p.name is None or p.name.casefold() != name)
@@ -186,15 +200,13 @@ def drop_key(cursor: Cursor, definition: Definition) -> None:
 
 def _rename(cursor: Cursor, definition: Definition) -> None:
     if cursor.skip("COLUMN"):
-        place = _existing(cursor, definition, "the name of a column")
+        column = _existing(cursor, definition, "the name of a column")
         cursor.expect("TO")
         begin = cursor.token
         name = cursor.name("the new name")
-        if _place_of(definition, name) not in (None, place):
+        if definition.columns.get(name.casefold(), column) is not column:
             raise cursor.error(f"the column {name!r:.80} already exists", begin)
-        column = definition.columns[place]
-        _rename_in_keys(definition, column.name, name)
-        definition.columns[place] = replace(column, name=name, keys=[])
+        _put(definition, column, replace(column, name=name, keys=[]))
     elif cursor.skip("INDEX") or cursor.skip("KEY"):
         begin = cursor.token
         key = _known_key(cursor, definition, cursor.name("the name of a key"), begin)
@@ -212,8 +224,7 @@ def _alter(cursor: Cursor, definition: Definition) -> None:
         cursor.skip_until(lambda token: token.kind == "sign" and token.text in (",", ";"))
         return
     _skip_column_word(cursor)
-    place = _existing(cursor, definition, "the name of a column")
-    column = definition.columns[place]
+    column = _existing(cursor, definition, "the name of a column")
     if cursor.skip("SET", "DEFAULT"):
         default = read_default(cursor, column.type.kind)
     elif cursor.skip("DROP", "DEFAULT"):
@@ -222,7 +233,7 @@ def _alter(cursor: Cursor, definition: Definition) -> None:
         return
     else:
         raise cursor.unexpected("SET DEFAULT or DROP DEFAULT")
-    definition.columns[place] = replace(column, default=default, keys=[])
+    column.default = default
 
 
 def _convert(cursor: Cursor, definition: Definition) -> None:
@@ -232,10 +243,9 @@ def _convert(cursor: Cursor, definition: Definition) -> None:
     definition.character_set = _set_name(cursor)
     if cursor.skip("COLLATE"):
         _set_name(cursor)
-    for place, column in enumerate(definition.columns):
+    for column in definition.columns.values():
         plain: ColumnType = replace(column.type, character_set=None)
-        new = under_character_set(plain, definition.character_set)
-        definition.columns[place] = replace(column, type=new, keys=[])
+        column.type = under_character_set(plain, definition.character_set)
 
 
 def _set_name(cursor: Cursor) -> str:
@@ -249,27 +259,20 @@ def _skip_column_word(cursor: Cursor) -> bool:
     return cursor.skip("COLUMN")
 
 
-def _place_of(definition: Definition, name: str) -> int | None:
-    for place, column in enumerate(definition.columns):
-        if column.name.casefold() == name.casefold():
-            return place
-    return None
-
-
-def _existing(cursor: Cursor, definition: Definition, what: str, moves: bool = True) -> int:
-    """Read the name of an existing column. Returns: its place. Raises: DdlError.
+def _existing(cursor: Cursor, definition: Definition, what: str, moves: bool = True) -> ReadColumn:
+    """Read the name of an existing column. Raises: DdlError.
 
     ``moves``: False leaves the cursor at the name.
     """
     begin, index = cursor.token, cursor.index
     is_conditional = cursor.skip("IF", "EXISTS")
     name = cursor.name(what)
-    place = _place_of(definition, name)
-    if place is None:
+    column = definition.columns.get(name.casefold())
+    if column is None:
         raise cursor.error(f"there is no column {name!r:.80}", begin)
     if not moves:
         cursor.index = index + 2 * is_conditional
-    return place
+    return column
 
 
 def _rename_in_keys(definition: Definition, old: str, new: str) -> None:
@@ -292,10 +295,10 @@ def _keep_not_null(definition: Definition) -> None:
     """Note at the columns of the primary key that they are NOT NULL, also when it has gone."""
     for key in definition.keys:
         if key.what == "primary":
-            names = {part.name.casefold() for part in key.parts if part.name is not None}
-            for place, column in enumerate(definition.columns):
-                if column.name.casefold() in names and column.nullable:
-                    definition.columns[place] = replace(column, nullable=False, keys=[])
+            for part in key.parts:
+                column = definition.columns.get((part.name or "").casefold())
+                if column is not None:
+                    column.nullable = False
 
 
 def _name_of(key: Key) -> str | None:

@@ -17,14 +17,16 @@ from cdcwire_conformance.ddl.types import under_character_set
 
 @dataclass(slots=True)
 class Definition:
-    """``character_set``: of columns that name none. ``next_id``: of the next new column.
+    """``columns``: by their names without case. ``order``: these names in the order of the table.
 
-    ``table``: as the last statement left it; None before the first.
+    ``character_set``: of columns that name none. ``next_id``: of the next new column. ``table``: as
+    the last statement left it; None before the first.
     """
 
     schema: str | None
     name: str
-    columns: list[ReadColumn]
+    columns: dict[str, ReadColumn]
+    order: list[str]
     keys: list[Key]
     character_set: str | None = None
     next_id: int = 1
@@ -32,8 +34,11 @@ class Definition:
 
     def copy(self) -> Definition:
         """Return one that can be changed without this one."""
-        columns = [replace(column, roles=set(column.roles), keys=[]) for column in self.columns]
-        return replace(self, columns=columns, keys=list(self.keys))
+        columns = {
+            name: replace(column, roles=set(column.roles), keys=[])
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns, order=list(self.order), keys=list(self.keys))
 
     def number(self, columns: Iterable[ReadColumn]) -> None:
         """Give new columns their numbers, and the character set that they have from now on."""
@@ -68,16 +73,14 @@ def read_table_name(cursor: Cursor, schema: str | None) -> tuple[str | None, str
 
 def _read_definition(cursor: Cursor, schema: str | None, name: str) -> Definition:
     opening = cursor.next()
-    columns: list[ReadColumn] = []
-    names: set[str] = set()
+    columns: dict[str, ReadColumn] = {}
     keys: list[Key] = []
     while True:
         if not read_element(cursor, keys):
             column = read_column(cursor)
-            if column.name.casefold() in names:
+            if column.name.casefold() in columns:
                 raise cursor.error(f"the column {column.name!r:.80} is defined twice", column.token)
-            names.add(column.name.casefold())
-            columns.append(column)
+            columns[column.name.casefold()] = column
             keys += column.keys
         if cursor.skip(")"):
             break
@@ -85,8 +88,8 @@ def _read_definition(cursor: Cursor, schema: str | None, name: str) -> Definitio
             raise cursor.unexpected("',' or ')'")
     if not columns:
         raise cursor.error(f"the table {name!r:.80} has no columns", opening)
-    definition = Definition(schema, name, columns, keys, _read_options(cursor))
-    definition.number(columns)
+    definition = Definition(schema, name, columns, list(columns), keys, _read_options(cursor))
+    definition.number(columns.values())
     return definition
 
 
@@ -95,7 +98,7 @@ def finished(cursor: Cursor, definition: Definition, has_ids: bool = False) -> T
 
     Raises: DdlError for keys that can't be.
     """
-    columns = [_column(column, has_ids) for column in definition.columns]
+    columns = [_column(definition.columns[name], has_ids) for name in definition.order]
     found = with_keys(cursor, columns, definition.keys)
     # In the order of the table, as messages give their key columns.
     key = tuple(column.name for column in found if "handle" in column.roles)
