@@ -144,7 +144,7 @@ def _readings_of_file(name: str, raw: bytes, limit: int, key: str | None) -> Ite
     if not raw:
         yield Reading("file", "bytes", ())
         return
-    if key is None and _is_message_object(_json_of(raw.lstrip().partition(b"\n")[0])):
+    if key is None and _is_line_of_message(raw.lstrip().partition(b"\n")[0]):
         yield _reading_of_lines({name: partial(io.BytesIO, raw)}, limit)
         return
     is_cut = len(raw) > MAX_MESSAGE_BYTES
@@ -185,6 +185,13 @@ def _json_of(line: bytes) -> object:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_line_of_message(line: bytes) -> bool:
+    """Return whether a line is a message with its key, as a tool prints it, and not a value."""
+    if b"\t" in line and message_of_consumer(line) is not None:
+        return True
+    return _is_message_object(_json_of(line))
 
 
 def _is_message_object(found: object) -> bool:

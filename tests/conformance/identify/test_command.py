@@ -57,6 +57,19 @@ def test_evidence_names_message_part_and_byte(
     assert "because: the version of Craft is 1 (m.bin, value byte 0)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("facts", ["", "CreateTime:1700000000000\tPartition:0\tOffset:7\t"])
+@pytest.mark.parametrize("key", ["null", '{"id":1}'])
+def test_lines_of_the_console_consumer_are_identified_in_a_file_of_any_name(
+    key: str, facts: str, count: int, in_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = '{"database":"d","table":"t","type":"insert","ts":1,"xid":2,"commit":true,"data":{"id":1}}'
+    Path("dump.txt").write_text(f"{facts}{key}\t{value}\n" * count, encoding="utf-8")
+    found = _identified(capsys, "dump.txt")
+    assert found["format"] == "maxwell-json"
+    assert found["container"] == "messages"
+
+
 def test_lines_of_values_are_identified(
     in_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
