@@ -187,6 +187,22 @@ def test_memory_of_a_single_input_is_found() -> None:
     assert [broken.law for broken in found] == ["memory"]
 
 
+def test_compressed_message_counts_with_the_size_of_its_content() -> None:
+    """2 KB contain 2 MB here. The limits of the content are tested with the codec."""
+    cases = first_inputs("datahub-tuple")
+    (given,) = (case for case in cases if case.case.endswith("reject-fields/string-over-2-mb"))
+    right = get_format("datahub-tuple")
+    assert Laws(right).check(given, memory=True).broken == []
+
+    def decode(message: Message, /, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+        bytearray(given.size << 17)
+        return right.to_events(message, context=context)
+
+    wrong = replace(right, to_events=decode)
+    found = Laws(wrong).check(given, memory=True).broken
+    assert [broken.law for broken in found] == ["memory"]
+
+
 def test_quadratic_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laws, "MOST_MS_PER_KB", 20.0)
 

@@ -15,10 +15,12 @@ from cdcwire.model.events import Table
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.suite import get_suite
 
 SIGN = "#"
 MAX_BYTES = 1 << 14  # of a case that inputs are made from; growth is measured separately
 MAX_MESSAGES = 4
+MOST_LAYERS = 3  # frames and compressions around each other that are looked into
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,20 @@ def parts_of(message: Message) -> dict[str, bytes]:
     if isinstance(message, KafkaMessage):
         sides["key"] = message.key
     return {name: side for name, side in sides.items() if side is not None}
+
+
+def unpacked_size(given: Input) -> int:
+    """Return the most bytes that a part of the message has without its frames and compression."""
+    layers, context = get_suite(given.format).mutations.layers, given.context()
+    largest = 0
+    for part, raw in parts_of(given.message).items():
+        inside = [raw]
+        for _ in range(MOST_LAYERS):
+            largest = max(largest, *map(len, inside))
+            inside = [layer.inner for outer in inside for layer in layers(part, outer, context)]
+            if not inside:
+                break
+    return largest
 
 
 def with_part(message: Message, part: str, raw: bytes | None) -> Message:

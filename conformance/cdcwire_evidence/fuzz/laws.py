@@ -35,7 +35,7 @@ from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
-from cdcwire_evidence.fuzz.inputs import Input, first_inputs, size_of
+from cdcwire_evidence.fuzz.inputs import Input, first_inputs, size_of, unpacked_size
 from cdcwire_evidence.fuzz.round_trip import broken_round_trip, broken_text_form, difference
 
 Law: TypeAlias = Literal["exception", "hang", "fast", "explain", "encode", "text", "slow", "memory"]
@@ -235,9 +235,12 @@ class Laws:
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        outcome.memory_per_byte = peak / max(given.size, LEAST_SIZE)
-        if peak > MOST_MEMORY * given.size + FIXED_MEMORY:
-            text = f"{peak:,} bytes for {given.size:,}"
+        size = given.size
+        if peak > MOST_MEMORY * size + FIXED_MEMORY:
+            size = max(size, unpacked_size(given))
+        outcome.memory_per_byte = peak / max(size, LEAST_SIZE)
+        if peak > MOST_MEMORY * size + FIXED_MEMORY:
+            text = f"{peak:,} bytes for {size:,}"
             outcome.broken.append(Broken("memory", text, f"memory {given.case}"))
 
 

@@ -17,6 +17,7 @@ from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.fuzz.bytes_edits import edit_bytes
 from cdcwire_evidence.fuzz.event_edits import decoded, edited
 from cdcwire_evidence.fuzz.inputs import (
+    MOST_LAYERS,
     SIGN,
     Input,
     first_inputs,
@@ -26,8 +27,6 @@ from cdcwire_evidence.fuzz.inputs import (
     with_part,
 )
 from cdcwire_evidence.fuzz.json_edits import edit_json, is_json
-
-_MOST_LAYERS = 3
 
 # The message, its events, or what decoding needs: options, schemas, definitions, files, the path.
 Kind: TypeAlias = Literal["message", "events", "surroundings"]
@@ -129,7 +128,7 @@ def _changed(given: Input, part: str, raw: bytes, other: bytes, chance: Random) 
     """Return changed bytes: as they are, or inside what packs them."""
     close: list[Callable[[bytes], bytes]] = []
     layers = get_suite(given.format).mutations.layers
-    while len(close) < _MOST_LAYERS and chance.random() < 0.7:
+    while len(close) < MOST_LAYERS and chance.random() < 0.7:
         inside = list(layers(part, raw, given.context()))
         if not inside:
             break
