@@ -296,6 +296,19 @@ def test_last_digit_of_a_long_scale_is_compared() -> None:
     assert [each.law for each in broken] == ["encode"]
 
 
+def test_row_that_is_cut_to_its_key_is_compared_by_its_key() -> None:
+    """One byte more than the limit: the encoder sends the handle key, as the option asks."""
+    cases = first_inputs("open-protocol")
+    name = "open-protocol/options/handle-key-only-at-limit-encode"
+    (given,) = (each for each in cases if each.case == name)
+    assert isinstance(given.message, KafkaMessage)
+    size = len(given.message.value or b"") + len(given.message.key or b"")
+    checks = Laws(get_format("open-protocol"))
+    lower = replace(given, options={**given.options, "max-message-bytes": size - 1})
+    assert checks.check(given).broken == []
+    assert checks.check(lower).broken == []
+
+
 def test_update_without_its_first_record_is_no_exception() -> None:
     """Both decoders read the rows of the file, and joining them fails at the same record."""
     cases = first_inputs("csv")
