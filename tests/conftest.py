@@ -1,4 +1,4 @@
-"""How many examples properties are tried with.
+"""How many examples properties are tried with, and how much work a test does.
 
 ``quick``: the same few in every run. The environment variable ``CDCWIRE_HYPOTHESIS`` chooses
 others: ``full`` for the nightly run, with eight times as many, ``deep`` for hours.
@@ -8,7 +8,11 @@ They are drawn at random, except in continuous integration, where ``CI`` is set.
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
+from types import FrameType
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 _SLOW_BY_DESIGN = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
@@ -31,3 +35,28 @@ for _name, _examples in (("full", 120), ("deep", 1000)):
         suppress_health_check=_SLOW_BY_DESIGN,
     )
 settings.load_profile(os.environ.get("CDCWIRE_HYPOTHESIS", "quick"))
+
+
+@pytest.fixture
+def calls_of() -> Callable[[Callable[[], object]], int]:
+    """Return a function that counts the calls of functions in a piece of work.
+
+    Unlike its time, they do not depend on the machine.
+    """
+
+    def count(work: Callable[[], object]) -> int:
+        calls = 0
+
+        def note(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            work()
+        finally:
+            sys.setprofile(before)
+        return calls
+
+    return count
