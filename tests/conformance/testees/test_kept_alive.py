@@ -331,6 +331,7 @@ def test_answers_ahead_are_not_read_beyond_the_limit_until_one_is_taken(tmp_path
     written = tmp_path / "written"
     program = (
         "import os, sys\n"
+        "sys.stdin.readline()\n"
         "for number in range(64):\n"
         "    os.write(1, b'x' * 100_000 + b'\\n')\n"
         "    with open(sys.argv[1], 'ab') as file: file.write(b'.')\n"
@@ -338,11 +339,13 @@ def test_answers_ahead_are_not_read_beyond_the_limit_until_one_is_taken(tmp_path
     process = LineProcess([sys.executable, "-c", program, str(written)], line_limit=200_000)
     process.asked = 64
     try:
+        process.write(b"64 requests\n", time.monotonic() + 10)
         process.read_line(time.monotonic() + 10)
         until, size = time.monotonic() + 0.5, 0
         while time.monotonic() < until:  # it writes as long as somebody reads
             if written.exists() and written.stat().st_size > size:
                 until, size = time.monotonic() + 0.5, written.stat().st_size
+            time.sleep(0.01)
         assert size < 8
         for _ in range(63):
             assert len(process.read_line(time.monotonic() + 10)) == 100_000
