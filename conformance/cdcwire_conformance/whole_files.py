@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, whatever happens meanwhile."""
+"""Files that are read whole, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,25 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from errno import EFBIG
 from pathlib import Path
 from typing import BinaryIO
+
+MAX_BYTES = 1 << 30  # of what is read whole
+
+
+def read_whole(path: str | Path) -> bytes:
+    """Return the bytes of a file. Raises: OSError, also if there are more than ``MAX_BYTES``."""
+    with open(path, "rb") as file:
+        return read_rest(file, str(path))
+
+
+def read_rest(stream: BinaryIO, name: str) -> bytes:
+    """Return the bytes that follow in a stream. Raises: OSError for more than ``MAX_BYTES``."""
+    raw = stream.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise OSError(EFBIG, f"more than {MAX_BYTES} bytes", name)
+    return raw
 
 
 @contextlib.contextmanager

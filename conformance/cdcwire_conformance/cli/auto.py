@@ -7,7 +7,6 @@ import io
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
@@ -15,7 +14,6 @@ from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.identify import Candidate
 from cdcwire_conformance.identify.report import PlaceReport, identify_place, summary
 from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
-from cdcwire_conformance.sources.line_files import is_lines
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
 from cdcwire_conformance.visible import print_error
 
@@ -61,11 +59,6 @@ def use_identified(
     if reading.container in _UNREADABLE or reading.encoding == "base64":
         what = _UNREADABLE.get(reading.container, reading.encoding)
         raise UsageError(f"{place}: {verb} does not read {what}; its format is {found.format}")
-    if reading.container == "messages" and Path(place).is_file() and not is_lines(place):
-        raise UsageError(
-            f"{place}: it has lines of messages in {found.format}; rename the file to *.jsonl, so "
-            f"that {verb} reads lines"
-        )
     arguments.format = found.format
     arguments.hex = arguments.hex or reading.encoding == "hex"
     return replace(context, options=with_found(found, context.options))

@@ -8,13 +8,13 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.interrupts import Terminated
 from cdcwire_conformance.sources.stores import SourceError, directory_of
 from cdcwire_conformance.usage import UsageError
+from cdcwire_conformance.whole_files import read_whole
 
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.masking import Mask
@@ -149,6 +149,6 @@ def _key(source: str) -> bytes:
             raise UsageError(f"--mask-key env: the variable {KEY_VARIABLE} is not set")
         return os.fsencode(text).strip()
     try:
-        return Path(source).read_bytes().strip()
+        return read_whole(source).strip()
     except OSError as error:
         raise UsageError(f"--mask-key: {source}: {error.strerror}") from error

@@ -31,9 +31,9 @@ HELP = "print the events of messages as JSON lines"
 DESCRIPTION = """\
 Print the events of messages, one JSON object per line, in the text form of docs/testee-protocol.md.
 
-FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
-input. A message that breaks its format ends the run with exit code 1 and one line that names
-message, byte, path and clause. With --keep-going the other messages are still decoded.
+FILE is a value's bytes, a file of messages as JSON lines, a folder of *.jsonl files, or - for
+standard input. A message that breaks its format ends the run with exit code 1 and one line that
+names message, byte, path and clause. With --keep-going the other messages are still decoded.
 
 For csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
 (memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the

@@ -17,6 +17,7 @@ from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
 from cdcwire_conformance.visible import visible
+from cdcwire_conformance.whole_files import read_whole
 
 NAME = "explain"
 HELP = "print bytes with their field, value and clause"
@@ -24,8 +25,8 @@ DESCRIPTION = """\
 Print the annotated hexdump of a message: offset (decimal), bytes, field, value, clause. Bytes that
 break the format have a > and the error on the line below; the fields before them are shown.
 
-FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
-input. Exit code 0: `decode` reads the message; 1: it does not, because of the bytes, the
+FILE is a value's bytes, a file of messages as JSON lines, a folder of *.jsonl files, or - for
+standard input. Exit code 0: `decode` reads the message; 1: it does not, because of the bytes, the
 claim-check file or a missing definition.
 With auto as FORMAT the format and the options that the messages show are used.
 """
@@ -107,7 +108,7 @@ def _schema_files(messages: list[tuple[str, Message]], prefix: Path) -> Iterator
     for _, message in messages:
         assert isinstance(message, StoredFile)
         for file in sorted(prefix.joinpath(*message.path.split("/")[:2], "meta").glob("*.json")):
-            yield StoredFile(file.relative_to(prefix).as_posix(), file.read_bytes())
+            yield StoredFile(file.relative_to(prefix).as_posix(), read_whole(file))
 
 
 def _messages(arguments: argparse.Namespace, format_: Format) -> list[tuple[str, Message]]:

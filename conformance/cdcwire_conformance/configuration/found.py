@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 
 from cdcwire.core.configuration import ConfigurationKind, Setting
 from cdcwire.core.options import Option, OptionError, OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.whole_files import read_whole
 
 _SHOWN = 10  # names in one warning
 # The short forms of true and false that TiCDC takes in a sink URI.
@@ -133,7 +133,7 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 def read_text(file: str) -> str:
     """Return the text of a file. Raises: ConfigurationError."""
     try:
-        return Path(file).read_bytes().decode("utf-8-sig")
+        return read_whole(file).decode("utf-8-sig")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -16,6 +16,7 @@ from cdcwire.model.events import Table
 from cdcwire_conformance.ddl.definition import finished, read_create
 from cdcwire_conformance.ddl.errors import DdlError
 from cdcwire_conformance.ddl.tokens import Cursor, Token, error_at, tokens_of
+from cdcwire_conformance.whole_files import read_whole
 
 
 def parse_ddl(text: str, default_schema: str | None = None) -> tuple[Table, ...]:
@@ -57,7 +58,7 @@ def read_ddl_file(path: str | Path, default_schema: str | None = None) -> tuple[
 
 def decoded_ddl(path: str | Path) -> str:
     """Return the text of a file. Raises: DdlError for what is not UTF-8; OSError."""
-    raw = Path(path).read_bytes()
+    raw = read_whole(path)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

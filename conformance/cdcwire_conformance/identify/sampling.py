@@ -9,6 +9,7 @@ import base64
 import binascii
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +30,8 @@ from cdcwire_conformance.sources.line_files import is_lines
 from cdcwire_conformance.sources.messages_io import (
     STANDARD_STREAM,
     InputError,
-    is_of_kcat,
+    begins_with_message,
+    is_message_object,
     line_message,
     message_of_consumer,
 )
@@ -114,7 +116,10 @@ def _open(path: str) -> BinaryIO:
     try:
         return open_here(path)
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", path) from error
+        problem = f"can't be read: {error.strerror}"
+        if len(path) > 16 and _HEX.fullmatch(os.fsencode(path)):
+            problem += "; a message in hexadecimal digits is given by standard input (-)"
+        raise InputError(problem, path) from error
 
 
 def _start_of(path: str) -> bytes:
@@ -144,7 +149,7 @@ def _readings_of_file(name: str, raw: bytes, limit: int, key: str | None) -> Ite
     if not raw:
         yield Reading("file", "bytes", ())
         return
-    if key is None and _is_line_of_message(raw.lstrip().partition(b"\n")[0]):
+    if key is None and begins_with_message(raw):
         yield _reading_of_lines({name: partial(io.BytesIO, raw)}, limit)
         return
     is_cut = len(raw) > MAX_MESSAGE_BYTES
@@ -187,19 +192,6 @@ def _json_of(line: bytes) -> object:
         return None
 
 
-def _is_line_of_message(line: bytes) -> bool:
-    """Return whether a line is a message with its key, as a tool prints it, and not a value."""
-    if b"\t" in line and message_of_consumer(line) is not None:
-        return True
-    return _is_message_object(_json_of(line))
-
-
-def _is_message_object(found: object) -> bool:
-    if not isinstance(found, dict):
-        return False
-    return is_of_kcat(found) or ("value" in found and found.keys() <= _MEMBERS)
-
-
 def _reading_of_lines(files: Mapping[str, Callable[[], BinaryIO]], limit: int) -> Reading:
     """Return the messages of JSON lines; a line that is not a message object is a value."""
     samples: list[Sample] = []
@@ -228,7 +220,7 @@ def _message_of_line(line: bytes) -> Message | None:
     document = cast(Json, _json_of(line))
     if document is None:
         return message_of_consumer(line)
-    if not _is_message_object(document):
+    if not is_message_object(document):
         return None
     try:
         return line_message(document)

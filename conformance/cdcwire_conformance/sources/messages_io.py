@@ -2,7 +2,8 @@
 
 A line of ``*.jsonl`` is the message object of the testee protocol:
 ``{"key": B64|null, "value": B64|null, "headers": {NAME: B64}}`` or ``{"path": "…", "value": B64}``.
-A directory of messages is its ``*.jsonl`` files, sorted by name. ``-`` is standard input or output.
+A directory of messages is its ``*.jsonl`` files, sorted by name. A file of another name, whose
+first line is a message, is read as such lines too. ``-`` is standard input or output.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
 from cdcwire_conformance.sources.line_files import BlankLines, is_lines
 from cdcwire_conformance.sources.stores import open_here
-from cdcwire_conformance.whole_files import whole_file
+from cdcwire_conformance.whole_files import read_rest, read_whole, whole_file
 
 __all__ = ["InputError", "line_message", "message_to_json", "read_messages", "write_messages"]
 
@@ -31,6 +32,7 @@ STANDARD_STREAM = "-"
 _OF_KCAT = {"topic", "partition", "offset", "payload"}
 _MEMBERS = {"key", "value", "headers", "path"}
 _NULL = b"null"
+_FIRST_LINE = re.compile(rb"\s*(\S[^\n]*)")
 _FACT = re.compile(  # of a message, that kafka-console-consumer prints before it
     rb"NO_TIMESTAMP|NO_HEADERS|(?:CreateTime|LogAppendTime|Partition|Offset|Epoch):-?[0-9]+"
 )
@@ -106,6 +108,13 @@ def is_of_kcat(document: Mapping[str, object]) -> bool:
     return document.keys() >= _OF_KCAT
 
 
+def is_message_object(document: object) -> bool:
+    """Return whether JSON is a message, as this project or ``kcat -J`` writes it."""
+    if not isinstance(document, dict):
+        return False
+    return is_of_kcat(document) or ("value" in document and document.keys() <= _MEMBERS)
+
+
 def line_message(document: Json) -> Message:
     """Return the message of a line of a feed. Raises: ValueError.
 
@@ -145,11 +154,11 @@ def read_messages(
 ) -> Iterator[tuple[str, Message]]:
     """Yield each message of a file, of a directory or of standard input, with its place.
 
-    A directory and ``*.jsonl`` are JSON lines, and so is standard input that begins with a message
-    object. All other input is the bytes of one value, with ``hex`` as hexadecimal digits. ``key``:
-    a file with the key that belongs to one value, in the same form. ``carriers``: of the format.
-    Where it has queues and files, ``*.json`` is a file of a storage sink; a file's path is its
-    name, without the folders before it. Raises: InputError.
+    A directory and ``*.jsonl`` are JSON lines, and so is other input that begins with a message.
+    All else is the bytes of one value, with ``hex`` as hexadecimal digits. ``key``: a file with the
+    key that belongs to one value, in the same form. ``carriers``: of the format. Where it has
+    queues and files, ``*.json`` is a file of a storage sink; a file's path is its name, without the
+    folders before it. Raises: InputError.
     """
     path = Path(source)
     is_folder = source != STANDARD_STREAM and path.is_dir()
@@ -159,12 +168,13 @@ def read_messages(
         yield from _read_folder(path) if is_folder else _read_lines(path)
         return
     raw = _read_all(source)
-    if source == STANDARD_STREAM and not hex and key is None and _begins_with_message(raw):
+    is_file = "queue" not in carriers or ("storage" in carriers and path.suffix == ".json")
+    may_be_lines = not hex and key is None and (source == STANDARD_STREAM or not is_file)
+    if may_be_lines and begins_with_message(raw):
         yield from _messages_of(io.BytesIO(raw), _name(source))
         return
     value = _from_hex(raw, source) if hex else raw
     if key is None:
-        is_file = "queue" not in carriers or ("storage" in carriers and path.suffix == ".json")
         yield (
             _name(source),
             (StoredFile(path.name, value) if is_file else KafkaMessage(None, value)),
@@ -195,12 +205,14 @@ def _read_folder(folder: Path) -> Iterator[tuple[str, Message]]:
         yield from _read_lines(file)
 
 
-def _begins_with_message(raw: bytes) -> bool:
+def begins_with_message(raw: bytes) -> bool:
+    """Return whether the first line is a message, as a tool prints it, and not a value."""
+    found = _FIRST_LINE.match(raw)
+    line = found[1] if found else b""
     try:
-        found = json.loads(raw.lstrip().partition(b"\n")[0])
+        return is_message_object(json.loads(line))
     except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and "value" in found and set(found) <= _MEMBERS
+        return b"\t" in line and message_of_consumer(line) is not None
 
 
 def _from_hex(raw: bytes, source: str) -> bytes:
@@ -211,12 +223,12 @@ def _from_hex(raw: bytes, source: str) -> bytes:
 
 
 def _read_all(source: str) -> bytes:
-    if source == STANDARD_STREAM:
-        return sys.stdin.buffer.read()
     try:
-        return Path(source).read_bytes()
+        if source == STANDARD_STREAM:
+            return read_rest(sys.stdin.buffer, source)
+        return read_whole(source)
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", source) from error
+        raise InputError(f"can't be read: {error.strerror}", _name(source)) from error
 
 
 def _read_lines(file: Path) -> Iterator[tuple[str, Message]]:

@@ -23,7 +23,7 @@ from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.inside import OutsideError, file_inside, is_inside
 from cdcwire_conformance.sources.line_files import plain
 from cdcwire_conformance.visible import without_secrets
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.whole_files import read_whole, write_whole
 
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
@@ -218,7 +218,7 @@ class LocalStore:
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
         try:
-            return file_inside(self.folder, path).read_bytes()
+            return read_whole(file_inside(self.folder, path))
         except FileNotFoundError:
             raise
         except OSError as error:

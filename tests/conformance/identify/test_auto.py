@@ -61,16 +61,20 @@ def test_standard_input_is_identified_and_then_read(
 
 
 @pytest.mark.parametrize("verb", ["decode", "explain"])
-def test_lines_in_a_file_of_another_name_are_an_error_that_names_the_suffix(
+def test_lines_of_messages_in_a_file_of_another_name_are_read(
     verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     value = '{"database":"d","table":"t","type":"insert","ts":1,"xid":2,"data":{"a":1}}'
     line = f"null\t{value}\n"
     (tmp_path / "dump.txt").write_text(line, encoding="utf-8")
     (tmp_path / "dump.jsonl").write_text(line, encoding="utf-8")
-    assert main([verb, "auto", str(tmp_path / "dump.txt")]) == 2
-    assert "rename the file to *.jsonl" in capsys.readouterr().err
-    assert main([verb, "auto", str(tmp_path / "dump.jsonl")]) == 0
+    shown = []
+    for format_name in ("auto", "maxwell-json"):
+        for name in ("dump.txt", "dump.jsonl"):
+            assert main([verb, format_name, str(tmp_path / name)]) == 0
+            shown.append(capsys.readouterr().out.replace(name, ""))
+    assert len(set(shown)) == 1
+    assert shown[0]
 
 
 def test_an_unclear_format_is_an_error_with_all_candidates(

@@ -139,6 +139,7 @@ def test_bad_input_is_one_line(in_folder: Path, capsys: pytest.CaptureFixture[st
     Path("empty").mkdir()
     Path("empty.jsonl").touch()
     assert "missing: can't be read: No such file" in _error(capsys, "missing")
+    assert _error(capsys, "010103010101020a09010005").endswith("is given by standard input (-)\n")
     assert "empty: the directory has no files" in _error(capsys, "empty")
     assert "empty.jsonl: there are no messages in it" in _error(capsys, "empty.jsonl")
     assert "--messages is a number from 1" in _error(capsys, "empty", "--messages", "0")

@@ -524,6 +524,27 @@ def test_included_table_without_rows_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert found.is_equal
 
 
+def test_column_of_another_option_that_no_table_has_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
+    [table] = topics.tables.values()
+    known = next(name for name in table.column_names if name not in (table.key or ()))
+    meaning = Meaning(
+        ignored=frozenset({"pirce", known}),
+        as_text=frozenset({"shop.oredrs.total"}),
+        precision={known: 0},
+    )
+    found = next(topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, meaning=meaning)))
+    assert found.unseen == (
+        "--ignore-column: no table has a column pirce so far",
+        "--as-text: no table has a column shop.oredrs.total so far",
+        f"--precision: no table has a column {known} of times so far",
+    )
+    assert found.is_equal
+
+
 def test_excluded_table_is_named_until_a_window_has_its_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +44,7 @@ from cdcwire_conformance.spark.decode.reading import (
     locate_problem,
 )
 from cdcwire_conformance.suite import get_suite
+from cdcwire_conformance.whole_files import read_whole
 
 
 class StoredData(NamedTuple):
@@ -192,7 +192,7 @@ def read_file(folder: str, file: StoredData) -> StoredFile:
         return StoredFile(file.name, file.content)
     path = path_in(folder, file)
     try:
-        return StoredFile(file.name, Path(path).read_bytes())
+        return StoredFile(file.name, read_whole(path))
     except OSError as error:
         raise FeedError(f"{path}: can't be read: {error.strerror}") from error
 

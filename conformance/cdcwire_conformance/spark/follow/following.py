@@ -70,8 +70,8 @@ class WindowComparison:
     ``number``: from 1, counted over all runs with one state. ``start``: None in the first window,
     which has all rows below its end. ``end``: None if nothing was complete yet and there are
     notices to report. ``left`` and ``right``: notices since the last window. ``allows_repeats``:
-    late rows count as repeats, which are not a difference. ``unseen``: lines about tables that an
-    option names and that no window since the start has rows of.
+    late rows count as repeats, which are not a difference. ``unseen``: lines about tables and
+    columns that an option names and that no window since the start has.
     """
 
     number: int
@@ -394,8 +394,21 @@ class _Following:
             state.topics[1].notices,
             # By the rule "rows", a late row may never have been in time.
             self.options.allow_repeats and "rows" not in self.pair.rules,
-            unseen_tables(self.options, {*self.known[0], *self.known[1]}, self.rows),
+            (
+                *unseen_tables(self.options, {*self.known[0], *self.known[1]}, self.rows),
+                *self._unseen_columns(),
+            ),
         )
+
+    def _unseen_columns(self) -> Iterator[str]:
+        """Yield a line for each column that an option names and that no table has had so far.
+
+        A wanted or a redacted column is not among them: it counts as a difference.
+        """
+        tables = [table for known in self.known for table in known.values()]
+        if tables:
+            for line in replace(self.options.meaning, redacted=frozenset()).unknown(tables):
+                yield f"{line} so far"
 
     def _events_compared(self, state: FollowState, window: Window) -> Comparison:
         assert window.end is not None
