@@ -2,7 +2,8 @@
 
 Python raises the exception of a signal wherever the main thread is. In a callback of the garbage
 collector (Hypothesis has one) or in ``__del__`` nobody can catch it. It goes to
-``sys.unraisablehook``, and the program goes on. Such an exception is raised again here.
+``sys.unraisablehook``, and the program goes on. Such an exception is raised again here, and so is
+one that would come in that hook.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +39,7 @@ def interrupts_raise() -> Iterator[None]:
         return
     handlers, hook = _handlers(), sys.unraisablehook
     try:
-        sys.unraisablehook = _raising_again(hook)
+        sys.unraisablehook = partial(_raise_again, hook)
         for number, handler in handlers.items():
             if handler is not signal.SIG_IGN:
                 signal.signal(number, _raise)
@@ -78,21 +80,26 @@ def own_handler_stays() -> Iterator[None]:
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code is _raise_again.__code__:  # nobody would catch it
+            _interrupt_later(number)
+            return
+        frame = frame.f_back
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
-def _raising_again(hook: Hook) -> Hook:
-    def raise_again(lost: sys.UnraisableHookArgs) -> None:
-        if not isinstance(lost.exc_value, KeyboardInterrupt):
-            hook(lost)
-            return
+def _raise_again(hook: Hook, lost: sys.UnraisableHookArgs) -> None:
+    if isinstance(lost.exc_value, KeyboardInterrupt):
         is_terminated = isinstance(lost.exc_value, Terminated)
-        number = signal.SIGTERM if is_terminated else signal.SIGINT
-        again = threading.Timer(_SECONDS_UNTIL_AGAIN, _thread.interrupt_main, [number])
-        again.daemon = True
-        again.start()
+        _interrupt_later(signal.SIGTERM if is_terminated else signal.SIGINT)
+    else:
+        hook(lost)
 
-    return raise_again
+
+def _interrupt_later(number: int) -> None:
+    again = threading.Timer(_SECONDS_UNTIL_AGAIN, _thread.interrupt_main, [number])
+    again.daemon = True
+    again.start()
 
 
 def _handlers() -> dict[signal.Signals, Any]:

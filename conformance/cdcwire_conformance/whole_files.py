@@ -27,6 +27,11 @@ def read_rest(stream: BinaryIO, name: str) -> bytes:
     return raw
 
 
+def is_new_or_empty(path: Path) -> bool:
+    """Return whether nothing is at a path, or a directory without files. Raises: OSError."""
+    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing, which takes its place when the block ends without an exception.

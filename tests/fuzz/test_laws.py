@@ -395,7 +395,7 @@ def test_time_that_a_format_leaves_goes_to_others(
         plans.append(plan)
         return Tally(plan.format, inputs=plan.inputs), []
 
-    monkeypatch.setattr(run, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(run, "process_pool", Pool)
     monkeypatch.setattr(run, "run_format", run_format)
     monkeypatch.setattr("cdcwire_evidence.fuzz.run.time.monotonic", lambda: 0.0)
     names = tuple(FORMAT_NAMES[:4])
@@ -449,7 +449,7 @@ def test_format_that_was_cut_goes_on_with_several_processes(
 ) -> None:
     names = FORMAT_NAMES[:4]
     work = Work(needs=dict(zip(names, [100, 10, 10, 10], strict=True)), monkeypatch=monkeypatch)
-    monkeypatch.setattr(run, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(run, "process_pool", Pool)
     shown: list[Tally] = []
     run.run_all(tuple(names), 3, jobs=2, seed=1, inputs=100, state=tmp_path, report=shown.append)
     assert [name for name, _ in work.shares] == [*names, names[0]]

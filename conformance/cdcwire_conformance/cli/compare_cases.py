@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.sources.stores import directory_of
 from cdcwire_conformance.usage import UsageError
+from cdcwire_conformance.whole_files import is_new_or_empty
 
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.feeds import ComparedFeeds
@@ -36,13 +37,9 @@ def check_case_argument(arguments: argparse.Namespace, *, has_table: bool) -> No
     folder = directory_of(arguments.save_case)
     if folder is None:
         raise UsageError("--save-case: cases are written to a directory of this machine")
-    path = Path(folder)
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise UsageError(f"--save-case: {folder} is not a directory")
-    if any(path.iterdir()):  # a case of another run may have values that this run masks
-        raise UsageError(f"--save-case: {folder} is not empty; give a new directory")
+    # A case of another run may have values that this run masks.
+    if not is_new_or_empty(Path(folder)):
+        raise UsageError(f"--save-case: {folder} already exists; name a new or an empty directory")
 
 
 def saved_lines(

@@ -12,6 +12,7 @@ from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.result import RowDifference, RowPlace, Shown
 from cdcwire_conformance.compare.shown_text import hidden_text
 from cdcwire_conformance.sources.stores import is_url
+from cdcwire_conformance.whole_files import is_new_or_empty
 
 # The columns of the files, with the SQL types that Spark has.
 COLUMNS: Mapping[str, str] = {
@@ -38,8 +39,7 @@ COLUMNS: Mapping[str, str] = {
 
 def check_empty(folder: str) -> None:
     """Check that a folder has nothing, or does not exist. Raises: SchemaError."""
-    path = Path(folder)
-    if not is_url(folder) and path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if not is_url(folder) and not is_new_or_empty(Path(folder)):
         raise SchemaError(f"{folder}: differences are written to a new or an empty folder")
 
 

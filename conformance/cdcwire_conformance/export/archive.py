@@ -31,6 +31,7 @@ from cdcwire_conformance.export.lines import (
 from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.run.selection import tasks_of
+from cdcwire_conformance.whole_files import is_new_or_empty
 
 SUMS_FILE = "SHA256SUMS"
 MANIFEST_FILE = "manifest.json"
@@ -86,10 +87,10 @@ def _check_target(target: Path) -> None:
     if target.suffix in (".gz", ".tgz", ".tar", ".xz", ".bz2", ".7z"):
         raise ExportError(f"{target}: an archive is a {_ARCHIVE} file; name one, or a folder")
     try:
-        is_full = target.exists() and not (target.is_dir() and not any(target.iterdir()))
+        is_free = is_new_or_empty(target)
     except OSError as error:
         raise ExportError(f"{target}: {error.strerror}") from error
-    if is_full:
+    if not is_free:
         raise ExportError(f"{target}: already exists; name a new file, or an empty folder")
 
 

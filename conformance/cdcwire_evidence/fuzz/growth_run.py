@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.processes import process_pool
 from cdcwire_evidence.fuzz.growth import LARGE, WAYS, Growth, Limits, measured
 from cdcwire_evidence.fuzz.shapes import Shape, shapes
 
@@ -125,5 +124,5 @@ def _grown(plans: list[GrowthPlan], jobs: int) -> Iterator[GrowthTally]:
     if jobs == 1:
         yield from map(grow, plans)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with process_pool(jobs) as pool:
         yield from pool.map(grow, plans)

@@ -10,10 +10,9 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -21,6 +20,7 @@ from typing import Any
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.processes import process_pool
 from cdcwire_evidence.fuzz.coverage import new_lines
 from cdcwire_evidence.fuzz.event_edits import decoded
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs
@@ -336,7 +336,7 @@ def _ran(plans: Sequence[Plan], seconds: float, jobs: int) -> Iterator[Result]:
             yield from filter(is_final, [run_format(plan)])
     else:
         running: set[Future[Result]] = set()
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        with process_pool(jobs) as pool:
             while True:
                 while len(running) < jobs and (plan := next_plan(len(running))):
                     running.add(pool.submit(run_format, plan))

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -240,13 +241,32 @@ def _default_handlers() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_default_handlers")
+@pytest.mark.parametrize("late_starts", [0, 1, 2])
 @pytest.mark.parametrize(
     ("number", "wanted"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)]
 )
 def test_interrupt_in_a_callback_of_the_collector_is_raised_again(
-    number: signal.Signals, wanted: type[KeyboardInterrupt]
+    number: signal.Signals,
+    wanted: type[KeyboardInterrupt],
+    late_starts: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Python prints and forgets an exception that comes in such a callback."""
+    """Python prints and forgets an exception that comes in such a callback.
+
+    On a machine with much work the next interrupt comes before its timer's start returns.
+    """
+
+    class Timer(threading.Timer):
+        left = late_starts
+
+        def start(self) -> None:
+            super().start()
+            if Timer.left:
+                Timer.left -= 1
+                self.join()
+                time.sleep(0.01)
+
+    monkeypatch.setattr(threading, "Timer", Timer)
     left = [number]
 
     def callback(phase: str, info: dict[str, int]) -> None:

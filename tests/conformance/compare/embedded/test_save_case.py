@@ -158,7 +158,7 @@ def test_a_batch_is_saved_whole_and_the_output_says_so(
     ("arguments", "said"),
     [
         (["--save-case", "memory://x/y"], "to a directory of this machine"),
-        (["--save-case", "file"], "file is not a directory"),
+        (["--save-case", "file"], "file already exists"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -189,7 +189,8 @@ def test_directory_with_files_is_refused_and_stays_as_it_is(
     (root / file).write_text("mine", "utf-8")
     assert main(["compare", *feeds, "--save-case", str(root), "--mask"]) == 2
     err = capsys.readouterr().err
-    assert err == f"cdcwire compare: --save-case: {root} is not empty; give a new directory\n"
+    problem = "already exists; name a new or an empty directory"
+    assert err == f"cdcwire compare: --save-case: {root} {problem}\n"
     files = [each for each in root.rglob("*") if each.is_file()]
     assert [each.read_text("utf-8") for each in files] == ["mine"]
 
