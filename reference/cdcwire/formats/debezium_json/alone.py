@@ -24,6 +24,7 @@ from cdcwire.formats.debezium_json.schemas import block_schema
 _MAX_TABLES = 16
 _MAX_LEARNED = 256  # a pattern takes some time to be made
 _ROWS = ("before", "after")
+_NAMES = ("db", "schema", "table")  # of the source; they choose the definition of the table
 _TEXTS = ("version", "connector", "name", "snapshot", "db", "sequence", "schema", "table", "op")
 _NUMBERS = ("ts_ms", "ts_us", "ts_ns", "txId", "lsn", "xmin")
 _KNOWN: dict[str, Schema] = {
@@ -38,9 +39,9 @@ class _Table:
     """A reader for the payloads of one table, which may have the same columns as another."""
 
     reader: PayloadReader
-    schema: ConnectValue
-    name: ConnectValue
-    places: tuple[int, int, int]  # of source, and of schema and table in it
+    names: tuple[ConnectValue, ...]  # of database, schema and table
+    source_at: int
+    names_at: tuple[int, ...]  # in the source
 
 
 class PayloadsAlone:
@@ -57,9 +58,8 @@ class PayloadsAlone:
                 payload = table.reader.read(data)
             except IRREGULARITIES:
                 continue
-            source_at, schema_at, name_at = table.places
-            source = payload[source_at]
-            if (source[schema_at], source[name_at]) == (table.schema, table.name):
+            source = payload[table.source_at]
+            if tuple([source[at] for at in table.names_at]) == table.names:
                 return Envelope(table.reader.schema, payload, False)
         return None
 
@@ -70,19 +70,19 @@ class PayloadsAlone:
         if schema is None or source is None or not isinstance(source.value, JsonObject):
             return
         inside = [member.name for member in source.value.members]
-        if not {"schema", "table"}.issubset(inside):
+        if not set(_NAMES).issubset(inside):
             return
-        names = [source.value.members[inside.index(name)].value for name in ("schema", "table")]
+        names_at = tuple(inside.index(name) for name in _NAMES)
+        names = tuple(source.value.members[at].value for at in names_at)
         for table in self._tables:
-            if [table.schema, table.name] == names and table.reader.schema == schema:
+            if table.names == names and table.reader.schema == schema:
                 return  # it was learned, and this payload differs in something else
         reader = payload_reader(schema) if self._left > 0 else None
         source_at = schema.index("source")
         if reader is None or source_at is None:
             return
         self._left -= 1
-        places = source_at, inside.index("schema"), inside.index("table")
-        self._tables.insert(0, _Table(reader, names[0], names[1], places))
+        self._tables.insert(0, _Table(reader, names, source_at, names_at))
         del self._tables[_MAX_TABLES:]
 
 

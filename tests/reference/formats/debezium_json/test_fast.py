@@ -19,7 +19,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import BytesType, DecimalType, IntType, TextType
+from cdcwire.model.kinds import BytesType, DecimalType, IntType, JsonType, TextType
 
 FEEDS = ("debezium-1.4-default.jsonl", "debezium-modes.jsonl")
 OPTIONS: dict[str, dict[str, OptionValue]] = {
@@ -184,3 +184,30 @@ def test_payload_of_a_known_table_is_read_the_fast_way(monkeypatch: pytest.Monke
         decoder.decode(message)
     monkeypatch.setattr("cdcwire.formats.debezium_json.fast.read_message", None)
     assert all(len(decoder.decode_events(message)) == 1 for message in feed)
+
+
+@pytest.mark.parametrize("schema", ['""', "null"])
+def test_tables_of_two_databases_without_schema_keep_their_definitions(schema: str) -> None:
+    columns = COLUMNS[0], Column("v", TextType(), nullable=True)
+    tables = (
+        Table("t", "a", columns=columns, key=("id",)),
+        Table("t", "b", columns=(columns[0], Column("v", JsonType())), key=("id",)),
+    )
+    context = Context(tables=tables)
+    decoder = RowDecoder(context)
+    value = (
+        '{"before":null,"after":{"id":1,"v":"5"},"source":{"version":"2.7.4.Final",'
+        '"connector":"mysql","name":"n","ts_ms":1,"snapshot":"false","db":"%s","schema":%s,'
+        '"table":"t"},"op":"c","ts_ms":3}'
+    )
+    kinds = []
+    for name in ("a", "a", "b", "b", "a"):
+        message = KafkaMessage(b'{"id":1}', (value % (name, schema)).encode())
+        plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
+        assert outcome(decoder.decode, message) == plain
+        [event] = decoder.decode_events(message)
+        assert isinstance(event, RowChange)
+        assert event.after is not None
+        kinds.append(event.after.columns[1].type)
+    text, json_kind = TextType(), JsonType()
+    assert kinds == [text, text, json_kind, json_kind, text]
