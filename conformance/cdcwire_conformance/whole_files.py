@@ -45,7 +45,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as out:
                 yield out
             return
-        with unfinished.open("wb") as out:
+        # What has this name may be a link or a pipe; it is not opened but removed.
+        unfinished.unlink(missing_ok=True)
+        with unfinished.open("xb") as out:
             yield out
         _put(unfinished, target)
     except OSError as error:
