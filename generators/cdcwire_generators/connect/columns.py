@@ -101,6 +101,8 @@ def conversion_of(kind: kinds.Type, source: str | None, modes: Modes) -> Convers
             return Conversion(kinds.TextType(), "string", _vector)
         case kinds.BytesType():
             return _bytes(name, modes)
+        case kinds.BitType(1) if name != f"{DATA_PREFIX}Bits":
+            return Conversion(kinds.BoolType(), "boolean", lambda value: bool(_bits(value, 1)))
         case kinds.BitType(length):
             return Conversion(kind, f"{DATA_PREFIX}Bits", lambda value: _bits(value, length))
         case kinds.EnumType(labels) | kinds.SetType(labels):

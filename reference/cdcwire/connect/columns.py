@@ -109,7 +109,8 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
         case kinds.BytesType():
             return _bytes_plan(style)
         case kinds.BitType(length):
-            return _bit_plan(length)
+            is_boolean = length == 1 and source != types.BITS
+            return ColumnPlan(Schema("boolean"), _one_bit) if is_boolean else _bit_plan(length)
         case kinds.EnumType() | kinds.SetType():
             return _label_plan(kind)
         case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
@@ -321,6 +322,12 @@ def _bytes_plan(style: Style) -> ColumnPlan:
         return write(value)
 
     return ColumnPlan(Schema("string"), text)
+
+
+def _one_bit(value: Value) -> bool:
+    if isinstance(value, bool) or value not in (0, 1):
+        raise EncodeError(f"{value!r:.40} is not a bit", KINDS)
+    return bool(value)
 
 
 def _bit_plan(length: int | None) -> ColumnPlan:

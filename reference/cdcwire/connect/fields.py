@@ -13,7 +13,7 @@ from cdcwire.connect.settings import ConnectSettings
 from cdcwire.connect.values import Reading, read_value
 from cdcwire.core.errors import DecodeError, Path, TruncatedError, step
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS
-from cdcwire.core.strict_json import JsonObject, JsonValue
+from cdcwire.core.strict_json import JsonObject, JsonValue, Number
 from cdcwire.model.events import Table
 
 DEFINITIONS = "connect: definitions"
@@ -189,8 +189,11 @@ def typed(
         for field in schema.fields
     )
     schema = Schema(schema.type, True, fields=fields, items=schema.items)
+    json = parsed.json
+    if isinstance(json, JsonObject):
+        json = _with_booleans(json, images)
     with step(origin.part, *(("payload",) if envelope.wrapped else ())):
-        payload = read_value(schema, parsed.json, parsed.start, parsed.end, reading)
+        payload = read_value(schema, json, parsed.start, parsed.end, reading)
     origin = replace(origin, parsed=replace(parsed, warnings=tuple(reading.warnings)))
     return Envelope(schema, payload, envelope.wrapped), origin
 
@@ -209,6 +212,28 @@ def _as_sent(struct: Schema, row: JsonValue, warnings: list[str]) -> Schema:
     known = (field for field in struct.fields if field.name in sent)
     shown = (Field(name, inferred_schema(sent[name].value)) for name in unknown)
     return replace(struct, fields=(*known, *shown))
+
+
+def _with_booleans(row: JsonObject, columns: Mapping[str, Schema]) -> JsonObject:
+    """Return a row with false and true for 0 and 1, where a definition has a boolean.
+
+    MySQL's booleans are integers of 8 bits, and most of its connectors send them so.
+    """
+    members = tuple(
+        member._replace(value=_boolean(member.value, columns[member.name]))
+        if member.name in columns
+        else member
+        for member in row.members
+    )
+    return JsonObject(members, {member.name: member for member in members})
+
+
+def _boolean(value: JsonValue, schema: Schema) -> JsonValue:
+    if isinstance(value, JsonObject) and schema.type == "struct":
+        return _with_booleans(value, {field.name: field.schema for field in schema.fields})
+    if isinstance(value, Number) and schema.type == "boolean" and value.text in ("0", "1"):
+        return value.text == "1"
+    return value
 
 
 def definition_of(

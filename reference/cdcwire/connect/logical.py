@@ -65,6 +65,7 @@ _NAMED: dict[str, tuple[str, kinds.Type]] = {
     types.ISO_TIMESTAMP: ("string", kinds.DatetimeType()),
     types.INTERVAL: ("string", kinds.IntervalType("text")),
     types.JSON: ("string", kinds.JsonType()),
+    types.ONE_BIT: ("boolean", kinds.BitType(1)),
 }
 
 
@@ -231,6 +232,8 @@ def _converter(schema: Schema) -> Convert:
         return _zoned_time
     if schema.type == "bytes" and schema.name == types.BITS:
         return _bits
+    if schema.type == "boolean" and schema.name == types.ONE_BIT:
+        return int
     if schema.type == "array" and schema.items is not None:
         return _array(model_converter(schema.items, ""))
     if schema.type == "map" and schema.keys is not None and schema.values is not None:

@@ -36,6 +36,7 @@ ENUM = "io.debezium.data.Enum"
 ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
 BITS = "io.debezium.data.Bits"
+ONE_BIT = "bit(1)"  # on a boolean, where a definition says that it is a bit string
 UUID_TEXT = "io.debezium.data.Uuid"
 VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
 

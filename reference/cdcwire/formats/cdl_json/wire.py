@@ -10,7 +10,7 @@ from dataclasses import replace
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
-from cdcwire.connect.columns import struct_of
+from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
@@ -87,7 +87,7 @@ def _image_schemas(
     known, origin = definition_of(tables, schema, table, origin)
     if known is None or known.columns is None:
         return {}, origin
-    struct = struct_of(known.columns, replace(settings.style, with_defaults=False))
+    struct = defined_struct(known.columns, settings.style)
     return {"data": struct, "before": struct}, origin
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cdcwire.connect import Parsed, Schema
 from cdcwire.connect.cdl import Row
-from cdcwire.connect.columns import struct_of
+from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, typed
 from cdcwire.connect.logical import ConversionError, image_of
 from cdcwire.core.errors import DecodeError
@@ -47,7 +47,7 @@ def unwrapped_of(
     known, origin = definition_of(tables, table.schema, table.name, origin)
     structs: dict[str, Schema] = {}
     if parsed.envelope.schema is None and known is not None and known.columns is not None:
-        struct = struct_of(known.columns, replace(settings.style, with_defaults=False))
+        struct = defined_struct(known.columns, settings.style)
         structs = {field.name: field.schema for field in struct.fields}
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)

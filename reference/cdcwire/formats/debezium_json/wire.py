@@ -13,7 +13,7 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
-from cdcwire.connect.columns import struct_of
+from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context
@@ -187,7 +187,7 @@ def image_schemas(
     known, origin = definition_of(tables, schema or db, table, origin)
     if known is None or known.columns is None:
         return {}, origin
-    struct = struct_of(known.columns, replace(settings.style, with_defaults=False))
+    struct = defined_struct(known.columns, settings.style)
     return {"before": struct, "after": struct}, origin
 
 

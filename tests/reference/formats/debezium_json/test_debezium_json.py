@@ -329,6 +329,8 @@ KINDS: dict[str, tuple[Column, Any, dict[str, Any]]] = {
     "bytes-hex": (Column("a", BytesType()), b"\x01", {"binary_handling_mode": "hex"}),
     "uint64": (Column("a", IntType(64, True)), 2**64 - 1, {}),
     "bit": (Column("a", BitType(10)), 682, {}),
+    "bit-1": (Column("a", BitType(1), "bit(1)"), 1, {}),
+    "bit-1-as-bits": (Column("a", BitType(1), "io.debezium.data.Bits"), 1, {}),
     "enum-index": (Column("a", EnumType(("x", "y"))), 2, {}),
     "date-text": (Column("a", DateType()), "1969-12-31", {}),
     "time-text": (Column("a", TimeType(6)), "-838:59:59.5", {}),
@@ -349,6 +351,7 @@ EXPECTED: dict[str, Any] = {
     "decimal-double": 1.5,
     "bytes-hex": "01",
     "uint64": Decimal(2**64 - 1),
+    "bit-1": True,
     "enum-index": "y",
     "date-text": -1,
     "time-text": -3020399500000,
@@ -361,7 +364,8 @@ EXPECTED: dict[str, Any] = {
 def test_value_of_another_format_gets_the_producers_form(case: str) -> None:
     column, value, options = KINDS[case]
     (event,) = back([change("insert", None, image((ID, 1), (column, value)))], **options)
-    assert event.after["a"] == EXPECTED.get(case, value)
+    expected = EXPECTED.get(case, value)
+    assert (event.after["a"], type(event.after["a"])) == (expected, type(expected))
     (again,) = back([event], **options)
     assert again == event
 

@@ -1,0 +1,104 @@
+"""Columns of messages without schema, with the types that a definition of their table gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
+from cdcwire.core.rows import event_of
+from cdcwire.model import parse_kind
+from cdcwire.model.events import Column, RowChange, Table
+
+FORMAT = get_format("debezium-json")
+SOURCES = {
+    "mysql": '"connector":"mysql","db":"shop"',
+    "postgresql": '"connector":"postgresql","db":"d","schema":"shop"',
+}
+ID = Column("id", parse_kind("int32"), None, False)
+
+
+def defined(kind: str, source: str | None = None) -> Column:
+    return Column("c", parse_kind(kind), source, True)
+
+
+def message(value: str, connector: str) -> KafkaMessage:
+    source = f'{{"version":"2.7.4.Final",{SOURCES[connector]},"name":"n","ts_ms":1,"table":"t"}}'
+    row = f'{{"id":1,"c":{value}}}'
+    text = f'{{"before":null,"after":{row},"source":{source},"op":"c","ts_ms":3}}'
+    return KafkaMessage(b'{"id":1}', text.encode())
+
+
+def context_of(column: Column, **options: str) -> Context:
+    table = Table("t", "shop", columns=(ID, column), key=("id",))
+    return Context(options=options, tables=(table,))
+
+
+def read(value: str, column: Column, connector: str = "mysql", **options: str) -> tuple[str, Any]:
+    """Return kind and value of the column, which both decoders and explain agree on."""
+    sent, context = message(value, connector), context_of(column, **options)
+    (event,) = FORMAT.to_events(sent, context=context)
+    decode = FORMAT.decoder(context)
+    for _ in range(3):  # the fast decoder learns a table from its first message
+        assert [event_of(each) for each in decode(sent)] == [event]
+    assert FORMAT.explain(sent, context=context).error is None
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    (found,) = (each for each in event.after.columns if each.name == "c")
+    return type(found.type).__name__, event.after["c"]
+
+
+def assert_refused(value: str, column: Column, connector: str = "mysql", **options: str) -> None:
+    sent, context = message(value, connector), context_of(column, **options)
+    with pytest.raises(DecodeError) as caught:
+        list(FORMAT.to_events(sent, context=context))
+    assert caught.value.path == ("value", "after", "c")
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", 1), ("false", 0), ("1", 1), ("0", 0)])
+def test_bit_of_length_1_is_sent_as_boolean(text: str, value: int) -> None:
+    kind, found = read(text, defined("bit(1)"))
+    assert (kind, found, type(found)) == ("BitType", value, int)
+
+
+def test_bit_of_length_1_is_bytes_where_its_source_says_so() -> None:
+    column = defined("bit(1)", "io.debezium.data.Bits")
+    assert read('"AQ=="', column) == ("BitType", 1)
+    assert_refused("true", column)
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("0", False)])
+def test_boolean_is_sent_as_boolean_or_number(text: str, value: bool) -> None:
+    assert read(text, defined("bool", "tinyint(1)")) == ("BoolType", value)
+
+
+@pytest.mark.parametrize("text", ["2", "-1", "1.0", "-0", '"1"'])
+def test_boolean_is_no_other_number_or_text(text: str) -> None:
+    assert_refused(text, defined("bool", "tinyint(1)"))
+
+
+def test_boolean_of_an_unwrapped_row_is_sent_as_number() -> None:
+    context = context_of(defined("bool"), transforms="unwrap")
+    (event,) = FORMAT.to_events(KafkaMessage(b'{"id":1}', b'{"id":1,"c":1}'), context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert event.after["c"] is True
+
+
+@pytest.mark.parametrize("kind", ["bit(1)", "bool"])
+def test_written_boolean_comes_back(kind: str) -> None:
+    column = defined(kind)
+    context = context_of(column, **{"schemas-enable": "false"})
+    (event,) = FORMAT.to_events(message("true", "postgresql"), context=context)
+    (written,) = FORMAT.from_events([event], context=context)
+    assert isinstance(written, KafkaMessage)
+    assert written.value is not None
+    assert b'"after":{"id":1,"c":true}' in written.value
+    (again,) = FORMAT.to_events(written, context=context)
+    assert isinstance(again, RowChange)
+    assert isinstance(event, RowChange)
+    assert again.after == event.after
