@@ -90,15 +90,18 @@ def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:
 
 
 class JsonValues:
-    """Counts the values of the JSON texts of one message.
+    """Counts the values of the JSON texts of one message of ``size`` bytes.
 
+    Together they have at most ``MAX_JSON_VALUES`` values, or one for each four bytes of a larger
+    message, where many rows share one message. Each text has at most ``MAX_JSON_VALUES``.
     Nothing is counted while the texts are too short to have too many.
     """
 
-    __slots__ = ("_clause", "_counted", "_most", "_uncounted")
+    __slots__ = ("_clause", "_counted", "_limit", "_most", "_uncounted")
 
-    def __init__(self, clause: str) -> None:
+    def __init__(self, clause: str, size: int) -> None:
         self._clause = clause
+        self._limit = max(MAX_JSON_VALUES, size // 4)
         self._most = 0  # values that the texts may have
         self._counted = 0
         self._uncounted: list[tuple[bytes, int, int]] = []
@@ -107,18 +110,23 @@ class JsonValues:
         """Count a text. Raises: DecodeError at the first value too many."""
         self._most += (end - start) // 2 + 1
         self._uncounted.append((data, start, end))
-        if self._most > MAX_JSON_VALUES:
+        if self._most > self._limit:
             for text in self._uncounted:
-                left = MAX_JSON_VALUES - self._counted
-                self._counted += _count_values(*text, self._clause, left)
+                self._counted += _count_values(*text, self._clause, self._limit, self._counted)
             self._uncounted.clear()
+        check_json_values(data, start, end, self._clause)
 
 
-def _count_values(data: bytes, start: int, end: int, clause: str, limit: int) -> int:
-    """Return the number of values of a text, of at most ``limit``. Raises: DecodeError."""
+def _count_values(
+    data: bytes, start: int, end: int, clause: str, limit: int, before: int = 0
+) -> int:
+    """Return the number of values of a text. Raises: DecodeError.
+
+    ``limit``: of these values and the ``before`` values of other texts.
+    """
     depth, count, position = 0, 1, start
-    if count > limit:
-        raise DecodeError(f"more than {MAX_JSON_VALUES} values", start, clause)
+    if before + count > limit:
+        raise DecodeError(f"more than {limit} values", start, clause)
     while found := _TOKEN.search(data, position, end):
         token, position = found.group(), found.end()
         if token in _CLOSING:
@@ -136,6 +144,6 @@ def _count_values(data: bytes, start: int, end: int, clause: str, limit: int) ->
             position += data.startswith(b'"', position)
             continue
         count += 1
-        if count > limit:
-            raise DecodeError(f"more than {MAX_JSON_VALUES} values", found.start(), clause)
+        if before + count > limit:
+            raise DecodeError(f"more than {limit} values", found.start(), clause)
     return count

@@ -9,11 +9,11 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from cdcwire.core.claim_check import read_claim_check
-from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.errors import DecodeError, Path, step
 from cdcwire.core.format import EVERYTHING, Compression
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.members import RULES
-from cdcwire.formats.canal_json.message import ROW_TYPES, Message
+from cdcwire.formats.canal_json.message import ROW_TYPES, Message, Row, Rows
 from cdcwire.formats.canal_json.queue import read_message
 
 CLAUSE = "canal-json: claim check"
@@ -52,7 +52,7 @@ def _stored_value(data: bytes) -> bytes:
 
 
 def check_belongs(stored: Message, sent: Message, *, is_raw: bool = False) -> None:
-    """Raise DecodeError unless the stored row is of the event that points to it."""
+    """Raise DecodeError unless the stored row is the one whose reduced row points to it."""
     pairs = {
         "database": (stored.database, sent.database),
         "table": (stored.table, sent.table),
@@ -61,8 +61,24 @@ def check_belongs(stored: Message, sent: Message, *, is_raw: bool = False) -> No
     }
     for name, (left, right) in pairs.items():
         if left != right:
-            problem = f"the stored row is another one: its {name} differs from the message's"
-            raise DecodeError(problem, 0, CLAUSE, (name,) if is_raw else ("value", name))
+            raise _is_another(name, (name,), is_raw)
+    members = (("data", sent.data, stored.data), ("old", sent.old, stored.old))
+    for member, rows, stored_rows in members:
+        for index, row in enumerate(rows or ()):
+            known = dict(_row_at(stored_rows, index))
+            for column, text in row or ():
+                if column not in known or known[column] != text:
+                    name = f"{member}[{index}].{column}"
+                    raise _is_another(name, (member, index, column), is_raw)
+
+
+def _row_at(rows: Rows | None, index: int) -> Row:
+    return (rows[index] if rows and index < len(rows) else None) or ()
+
+
+def _is_another(name: str, path: Path, is_raw: bool) -> DecodeError:
+    problem = f"the stored row is another one: its {name} differs from the message's"
+    return DecodeError(problem, 0, CLAUSE, path if is_raw else ("value", *path))
 
 
 def _commit_ts(message: Message) -> int | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cdcwire.core.claim_check import read_claim_check, write_claim_check
-from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError, Path
 from cdcwire.core.format import Compression
 from cdcwire.formats.open_protocol.members import VALUE_RULES
-from cdcwire.formats.open_protocol.message import EVENT_ROW, Dialect, Item, Key, Message
+from cdcwire.formats.open_protocol.message import EVENT_ROW, Dialect, Item, Message
 from cdcwire.formats.open_protocol.wire import read_message, write_message
 
 CLAUSE = "open-protocol: claim check"
@@ -29,12 +29,21 @@ def read_file(data: bytes, compression: Compression | None = None) -> Item:
     return item
 
 
-def check_belongs(stored: Key, sent: Key) -> None:
-    """Raise DecodeError unless the stored row is of the event that points to it."""
+def check_belongs(stored: Item, sent: Item) -> None:
+    """Raise DecodeError unless the stored row is the one whose reduced row points to it."""
     for name in ("ts", "scm", "tbl", "rid", "ptn"):
-        if getattr(stored, name) != getattr(sent, name):
-            problem = f"the stored row is another one: its {name} differs from the message's"
-            raise DecodeError(problem, 0, CLAUSE, ("key", 0, name))
+        if getattr(stored.key, name) != getattr(sent.key, name):
+            raise _is_another(name, ("key", 0, name))
+    for group in ("u", "p", "d"):
+        known = {column.name: column for column in getattr(stored.value, group) or ()}
+        for column in getattr(sent.value, group) or ():
+            if column.name not in known or known[column.name].value != column.value:
+                raise _is_another(f"{group}.{column.name}", ("value", 0, group, column.name))
+
+
+def _is_another(name: str, path: Path) -> DecodeError:
+    problem = f"the stored row is another one: its {name} differs from the message's"
+    return DecodeError(problem, 0, CLAUSE, path)
 
 
 def write_file(item: Item, dialect: Dialect, compression: Compression | None) -> tuple[str, bytes]:

@@ -92,7 +92,7 @@ def _to_event(
     if stored_bytes is not None:
         with reading_claim_check(index):
             stored = read_file(stored_bytes, settings.compression)
-            check_belongs(stored.key, key)
+            check_belongs(stored, item)
         assert isinstance(stored.value, Row)  # read_file gives nothing else
         row, is_reduced = stored.value, stored.key.ohk
     elif key.ccl:

@@ -120,8 +120,9 @@ class RowDecoder(FastDecoder):
         self._credit.earn(len(value))
         if not key.startswith(_KEY_START) or len(key) == len(_KEY_START):
             raise Irregular
-        is_small = len(key) + len(value) <= MAX_FAST_JSON_BYTES
-        counter = None if is_small else JsonValues(VALUE_RULES.limits_clause)
+        size = len(key) + len(value)
+        is_small = size <= MAX_FAST_JSON_BYTES
+        counter = None if is_small else JsonValues(VALUE_RULES.limits_clause, size)
         rows: list[Row | Event] = []
         key_end, value_end = len(_KEY_START), 0
         while key_end < len(key):

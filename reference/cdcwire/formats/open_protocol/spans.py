@@ -69,7 +69,8 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     if isinstance(message, StoredFile):
         yield from file_spans(message, _KEY_CLAUSES["ccl"])
         return
-    values = JsonValues(VALUE_RULES.limits_clause)
+    size = len(message.key or b"") + len(message.value or b"")
+    values = JsonValues(VALUE_RULES.limits_clause, size)
     key, value = _Part(message.key, "key", values), _Part(message.value, "value", values)
     event_types: list[int] = []
     yield from key.each(_key_spans(key, event_types))

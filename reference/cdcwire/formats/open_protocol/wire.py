@@ -57,7 +57,7 @@ def read_message(
     Raises: TruncatedError, DecodeError.
     """
     places = read_key_frame(key)
-    values = JsonValues(VALUE_RULES.limits_clause)
+    values = JsonValues(VALUE_RULES.limits_clause, len(key or b"") + len(value or b""))
     keys = [_read_key_item(key or b"", place, index, values) for index, place in enumerate(places)]
     value = value or b""
     if not value and all(item.t == EVENT_RESOLVED for item in keys):

@@ -182,6 +182,16 @@ BAD_FILES = {
         ("claim_check", "value", "commitTs"),
         0,
     ),
+    "another key": (
+        _stored(ROW.replace(b'"id":"1"', b'"id":"2"')),
+        ("claim_check", "value", "data", 0, "id"),
+        0,
+    ),
+    "no key column": (
+        _stored(ROW.replace(b'"id":"1",', b"")),
+        ("claim_check", "value", "data", 0, "id"),
+        0,
+    ),
     "another operation": (
         _stored(ROW.replace(b"INSERT", b"DELETE")),
         ("claim_check", "value", "type"),

@@ -14,6 +14,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, Path
 from cdcwire.core.format import Compression
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.open_protocol import Item, Key, Message, Settings, decode, encode, from_event
+from cdcwire.formats.open_protocol import Row as WireRow
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.claim_check import read_file, write_file
 from cdcwire.formats.open_protocol.events import events_of
@@ -275,6 +276,26 @@ def test_file_of_another_row_is_rejected(name: str, value: int | str) -> None:
     with pytest.raises(DecodeError) as caught:
         events_of(Message((replace(ITEM, key=key),)), blobs={"x": FILE})
     assert caught.value.path == ("claim_check", 0, "key", 0, name)
+    assert caught.value.clause == "open-protocol: claim check"
+
+
+@pytest.mark.parametrize(
+    ("row", "group"),
+    [
+        pytest.param(insert(2), "u", id="another-key"),
+        pytest.param(replace(insert(1), after=Image(COLUMNS[1:], ("x",))), "u", id="no-key-column"),
+        pytest.param(RowChange(TABLE, "delete", KEY_ONLY, None, Position(1)), "u", id="delete"),
+    ],
+)
+def test_file_without_the_values_of_the_reduced_row_is_rejected(row: RowChange, group: str) -> None:
+    """The reduced row has the columns of the handle key."""
+    assert isinstance(ITEM.value, WireRow)
+    assert ITEM.value.u is not None
+    reduced = Item(replace(ITEM.key, ccl="x"), WireRow(u=ITEM.value.u[:1]))
+    stored = content(*encode(Message((from_event(row),))))
+    with pytest.raises(DecodeError) as caught:
+        events_of(Message((reduced,)), blobs={"x": stored})
+    assert caught.value.path == ("claim_check", 0, "value", 0, group, "id")
     assert caught.value.clause == "open-protocol: claim check"
 
 
