@@ -18,12 +18,21 @@ UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
 LONGEST_ERROR = 2000  # characters
 HIDDEN = "***"
 _WORD = re.compile(r"[^\s'\"]+")
+_LINE = re.compile(r"[^\n]+")
 _SCHEME = re.compile(r"\w:/{1,2}")  # a path has one slash where its URL had two
+# A user with spaces or quotes: all between // and /, or after a colon without a port.
+_USER = re.compile(
+    r"(\w:/{1,2})(?:(?<=//)[^/]*@"
+    r"|[^\s/@:'\"]+:(?!\d*(?:[\s/?#,;'\")\]]|$))[^@]*@(?:[^/]*@)?)"
+)
 # A lookahead takes the whole name at once: the time stays in proportion to a text of any kind.
+# A value may begin with a part in quotes. It ends at a space, at & or at a quote that closes.
+_VALUE = r"(?:[^\s&'\"]|['\"](?=\w))"
 _PARAMETER = re.compile(
     r"(?<![\w.-])(?=([\w.-]+=))"
-    r"(?=[\w.-]*?(?:password|passwd|secret|token|access-key|account-key|credential|jaas))"
-    r"\1[^\s&'\"]+",
+    r"(?=[\w.-]*?(?:password|passwd|passphrase|secret|token|signature|credential|jaas"
+    r"|(?:api|access|account|private)[-_.]?key|(?<![a-z0-9])(?:sig|sas|pwd)(?![a-z0-9])))"
+    rf"\1(?:(\\{{0,3}}['\"])(?=\S)[^\n]*?(?<!\\)\2(?:(?=\w){_VALUE}+)?|{_VALUE}+)",
     re.IGNORECASE,
 )
 
@@ -56,13 +65,19 @@ def said(text: str) -> str:
 
 def without_secrets(text: str) -> str:
     """Return text with stars in place of users and passwords of URLs, and of secret parameters."""
-    return _PARAMETER.sub(rf"\1{HIDDEN}", _WORD.sub(_without_user, text))
+    shown = _LINE.sub(_without_users, _WORD.sub(_without_user, text))
+    return _PARAMETER.sub(rf"\1{HIDDEN}", shown)
 
 
 def _without_user(word: re.Match[str]) -> str:
     before, at, host = word[0].rpartition("@")
     scheme = _SCHEME.search(before)
     return f"{before[: scheme.end()]}{HIDDEN}{at}{host}" if scheme else word[0]
+
+
+def _without_users(line: re.Match[str]) -> str:
+    before, at, after = line[0].rpartition("@")  # each search for an @ finds one
+    return _USER.sub(rf"\1{HIDDEN}@", before + at) + after
 
 
 def print_error(text: str) -> None:

@@ -107,6 +107,12 @@ COMMANDS = [
     ["corpus", "list", "--root", f"s3://{USER}:{PASSWORD}@bucket/golden"],
     ["verify", "craft", "--root", f"s3://{USER}:{PASSWORD}@bucket/golden"],
     ["verify", "craft", "--", f"none?password={PASSWORD}", f"--token={PASSWORD}"],
+    ["identify", f'kafka://u:"S3CR A{PASSWORD}@h:1/t'],
+    ["identify", f"kafka://u:1 2{PASSWORD}@h:1/t"],
+    ["decode", "csv", f"s3://AKIA:'x {PASSWORD}@bucket/x"],
+    ["decode", "csv", f"s3://AKIA:x/ {PASSWORD}@bucket/x"],
+    ["compare", FEEDS[0], f'craft:kafka://h:1/t?sasl.jaas.config=x password="a {PASSWORD}";'],
+    ["compare", f"csv:https://h/x?sig={PASSWORD}", FEEDS[0]],
     ["unknown", f"--token={PASSWORD}"],
     ["decode", "craft", f"--token={PASSWORD}", "feed"],
 ]
@@ -195,7 +201,12 @@ def test_command_of_a_testee_is_shown_without_secrets(
 
 
 @pytest.mark.parametrize(
-    "text", ["a@b", "3 secret rows", "token: x", "http://host/path", "--option a=b"]
+    "text",
+    [
+        *("a@b", "3 secret rows", "token: x", "http://host/path", "--option a=b"),
+        *("design=x assigned=y sigma=3 basic=4", "'x?password=' is missing"),
+        *("s3://bucket/x: ask a@b", "http://h:80/x a@b", "csv:/feed: a@b", "h:/x a@b"),
+    ],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert without_secrets(text) == text
@@ -209,12 +220,46 @@ def test_time_to_hide_secrets_is_in_proportion_to_the_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ("a://x:y ", "a://x:y "),
+        ("a:/b:", "a:/b:"),
+        ("sig-", "sig-"),
+        ("a:/x:y 'z@ ", "a:/***@ "),
+        ("a://x:y z@h/ ", "a://***@h/ "),
+        ("password='a b' ", "password=*** "),
+        ('token=\\\\"a \\b\\\\" ', "token=*** "),
+    ],
+)
+def test_secrets_of_a_long_text_are_hidden(part: str, shown: str) -> None:
+    """Each search ends near its beginning. It would take hours if each read the rest."""
+    times = 3_000_000 // len(part)
+    assert without_secrets(part * times) == shown * times
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("a:/b s3://u:p@h", "a:/b s3://***@h"),
         ("s3://u:p@x://v@h/p@q", "s3://***@q"),
         ("x=my.password=p&a", "x=my.password=***&a"),
         ("--SASL-Password=p 'token=q'", "--SASL-Password=*** 'token=***'"),
+        (
+            'x?a.jaas.config=b user="u" password="p q"; c',
+            'x?a.jaas.config=*** user="u" password=***; c',
+        ),
+        ("password='p x token='q r", "password=*** r"),
+        ('password="p\\"q r" s', "password=*** s"),
+        ('{"a": "password=\\"p q\\";", "b": 1}', '{"a": "password=***;", "b": 1}'),
+        ("token=p'q 'x'", "token=*** 'x'"),
+        ("sig=a&X-Amz-Signature=b&x.sas=c", "sig=***&X-Amz-Signature=***&x.sas=***"),
+        (
+            "apikey=a&api_key=b&access_key=c&AccountKey=d&pwd=e",
+            "apikey=***&api_key=***&access_key=***&AccountKey=***&pwd=***",
+        ),
+        ("k://u:p'q r@h:1/t", "k://***@h:1/t"),
+        ("k://u:p/q r@s t@h:1/t x@y", "k://***@h:1/t x@y"),
+        ("'/k:/u:p q@h/t'", "'/k:/***@h/t'"),
     ],
 )
 def test_secrets_are_hidden_where_they_are(text: str, shown: str) -> None:
