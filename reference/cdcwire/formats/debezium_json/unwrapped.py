@@ -1,8 +1,8 @@
 """Rows by themselves, as ExtractNewRecordState leaves them.
 
 The transform replaces a change with its row. Its settings may add fields of the change to the row
-(``__op``, ``__table``, ``__lsn``) and ``__deleted``. Heartbeats and borders of transactions stay as
-they are; their schemas distinguish them from rows.
+(``__op``, ``__table``, ``__lsn``) and ``__deleted``. Messages that are not changes stay as they
+are. Their schemas distinguish them from rows; without schema, all of their members do.
 """
 
 from __future__ import annotations
@@ -25,14 +25,45 @@ from cdcwire.model.events import Image, Op, Position, RowChange, SchemaChange, S
 _CLAUSE = "debezium-json: unwrapped rows"
 _ADDED = "__"  # before each field that the transform adds
 _SOURCE = "source_"
-_OTHERS = ("Envelope", "Heartbeat", "TransactionMetadataValue")  # last words of other schemas
+_OTHERS = (  # last words of other schemas
+    "Envelope",
+    "Heartbeat",
+    "TransactionMetadataValue",
+    "MessageValue",
+    "SchemaChangeValue",
+)
+_BOUNDARY = {"status", "id", "event_count", "data_collections"}
+_LOGICAL = {"op", "source", "message"}
+_SCHEMA_CHANGE = {"source", "databaseName", "schemaName", "ddl", "tableChanges"}
 _OPS: dict[str, Op] = {"c": "insert", "u": "update", "r": "read"}
 
 
-def is_unwrapped(schema: Schema | None) -> bool:
+def is_unwrapped(parsed: Parsed, key_names: tuple[str, ...] | None) -> bool:
     """Return whether a value is a row by itself, if the transform is on."""
-    name = None if schema is None else schema.name
-    return name is None or name.rpartition(".")[2] not in _OTHERS
+    if parsed.envelope.schema is not None:
+        return is_row_schema(parsed.envelope.schema)
+    return not (isinstance(parsed.json, JsonObject) and _is_other(parsed.json, key_names))
+
+
+def is_row_schema(schema: Schema) -> bool:
+    """Return whether a schema is that of a row by itself."""
+    return schema.name is None or schema.name.rpartition(".")[2] not in _OTHERS
+
+
+def _is_other(payload: JsonObject, key_names: tuple[str, ...] | None) -> bool:
+    """Return whether a payload without schema has all members of a message that is not a row."""
+    names = payload.by_name.keys()
+    if names == {"ts_ms"}:
+        return key_names == ("serverName",)  # a row has the columns of its key
+    if names - {"ts_ms"} == _BOUNDARY:
+        return key_names == ("id",)
+    if names >= _LOGICAL and payload.by_name["op"].value == "m":
+        return _has_objects(payload, "source", "message")
+    return names >= _SCHEMA_CHANGE and _has_objects(payload, "source")
+
+
+def _has_objects(payload: JsonObject, *names: str) -> bool:
+    return all(isinstance(payload.by_name[name].value, JsonObject) for name in names)
 
 
 def unwrapped_of(

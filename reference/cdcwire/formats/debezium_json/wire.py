@@ -80,8 +80,8 @@ def read_message(
     if value is None:
         return Tombstone(_key_part(key_parsed))
     parsed = read_part(value, "value", settings)
-    if settings.transforms == "unwrap" and is_unwrapped(parsed.envelope.schema):
-        key_names = _key_names(key_parsed, None)
+    key_names = _key_names(key_parsed, None)
+    if settings.transforms == "unwrap" and is_unwrapped(parsed, key_names):
         row = unwrapped_of(parsed, key_names, _key_part(key_parsed), settings, tables)
         return _checked(row, settings, Origin("value", parsed))
     structs, origin = image_schemas(Origin("value", parsed), settings, tables)

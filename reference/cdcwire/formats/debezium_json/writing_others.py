@@ -46,7 +46,7 @@ def write_heartbeat(event: Progress, settings: Settings) -> KafkaMessage:
     dialect = settings.dialect
     key = Envelope(heartbeat_key_schema(dialect), (name,))
     value = Envelope(heartbeat_schema(dialect), (moment,))
-    return KafkaMessage(envelope_bytes(key, settings), value_bytes(value, settings))
+    return _message(key, value, settings, is_known_by_key=True)
 
 
 def write_marker(event: Marker, settings: Settings) -> KafkaMessage:
@@ -77,7 +77,7 @@ def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
         payload.append(moment)
     key = Envelope(boundary_key_schema(dialect), (event.id,))
     value = Envelope(boundary_schema(dialect), tuple(payload))
-    return KafkaMessage(envelope_bytes(key, settings), value_bytes(value, settings))
+    return _message(key, value, settings, is_known_by_key=True)
 
 
 def _collections(text: str) -> tuple[tuple[str, int], ...]:
@@ -103,4 +103,14 @@ def _logical(event: Marker, settings: Settings) -> KafkaMessage:
     payload.append((event.id, content))
     key = Envelope(logical_key_schema(dialect), (event.id,))
     value = Envelope(schema, tuple(payload))
-    return KafkaMessage(envelope_bytes(key, settings), value_bytes(value, settings))
+    return _message(key, value, settings, is_known_by_key=False)
+
+
+def _message(
+    key: Envelope, value: Envelope, settings: Settings, *, is_known_by_key: bool
+) -> KafkaMessage:
+    """Return a message that its members distinguish from a row, for some also the key's name."""
+    is_like_row = is_known_by_key and settings.key_converter == "string"
+    return KafkaMessage(
+        envelope_bytes(key, settings), value_bytes(value, settings, is_like_row=is_like_row)
+    )

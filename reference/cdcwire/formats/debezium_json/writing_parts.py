@@ -10,7 +10,7 @@ from cdcwire.connect import encode as encode_envelope
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.debezium_json.schemas import VERSIONS, is_new, source_schema
 from cdcwire.formats.debezium_json.settings import Settings
-from cdcwire.formats.debezium_json.unwrapped import is_unwrapped
+from cdcwire.formats.debezium_json.unwrapped import is_row_schema
 from cdcwire.model.events import Extra, Position, Table
 from cdcwire.model.tso import ms_of_tso
 
@@ -94,10 +94,14 @@ def envelope_bytes(envelope: Envelope, settings: Settings) -> bytes:
     return encode_envelope(replace(envelope, wrapped=settings.schemas_enable != "false"))
 
 
-def value_bytes(envelope: Envelope, settings: Settings) -> bytes:
-    """Return the bytes of a value. Raises: EncodeError, if it would be read as a row."""
+def value_bytes(envelope: Envelope, settings: Settings, *, is_like_row: bool = True) -> bytes:
+    """Return the bytes of a value. Raises: EncodeError, if it would be read as a row.
+
+    ``is_like_row``: whether only its schema distinguishes it from a row by itself.
+    """
     schema = None if settings.schemas_enable == "false" else envelope.schema
-    if settings.transforms == "unwrap" and is_unwrapped(schema):
+    is_row = is_like_row if schema is None else is_row_schema(schema)
+    if settings.transforms == "unwrap" and is_row:
         problem = "transforms=unwrap is for reading: the message would be read as a row"
         raise EncodeError(problem, "debezium-json: unwrapped rows")
     return envelope_bytes(envelope, settings)

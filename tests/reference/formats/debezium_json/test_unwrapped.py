@@ -13,6 +13,7 @@ from cdcwire.model.events import (
     Column,
     Event,
     Image,
+    Marker,
     Position,
     Progress,
     RowChange,
@@ -122,6 +123,107 @@ def test_error_of_a_text_key_names_the_option() -> None:
         list(debezium_json.to_events(KafkaMessage(b"Struct{id=1}", None)))
 
 
+SOURCE = (
+    b'{"version":"3.2.0.Final","connector":"postgresql","name":"n","ts_ms":1,"db":"d","schema":"",'
+    b'"table":""}'
+)
+HEARTBEAT = b'{"ts_ms":5}'
+BORDER = b'{"status":"END","id":"7:9","event_count":0,"data_collections":[]}'
+LOGICAL = b'{"op":"m","ts_ms":5,"source":%s,"message":{"prefix":"p","content":""}}' % SOURCE
+SCHEMA_CHANGE = (
+    b'{"source":%s,"databaseName":"d","schemaName":null,"ddl":"","tableChanges":[]}' % SOURCE
+)
+ONE_TABLE = Context(
+    options={"transforms": "unwrap"}, tables=(Table("t", "s", columns=(Column("k", IntType(32)),)),)
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "kind"),
+    [
+        (HEARTBEAT, b'{"serverName":"n"}', Progress),
+        (BORDER, b'{"id":"7:5"}', Marker),
+        (BORDER[:-1] + b',"ts_ms":5}', b'{"id":"7:5"}', Marker),
+        (LOGICAL, b'{"prefix":"p"}', Marker),
+        (LOGICAL, None, Marker),
+    ],
+)
+def test_message_without_schema_that_is_not_a_row_is_read_as_without_the_transform(
+    value: bytes, key: bytes | None, kind: type
+) -> None:
+    plain = Context(tables=ONE_TABLE.tables)
+    (found,) = events(value, key, ONE_TABLE)
+    assert isinstance(found, kind)
+    assert [found] == events(value, key, plain)
+
+
+@pytest.mark.parametrize(
+    ("value", "key"),
+    [
+        (HEARTBEAT, None),
+        (HEARTBEAT, b'{"ts_ms":5}'),
+        (HEARTBEAT, b'{"serverName":"n","ts_ms":5}'),
+        (BORDER, b'{"status":"END"}'),
+        (BORDER, None),
+        (BORDER[:-1] + b',"note":1}', b'{"id":"7:9"}'),
+        (BORDER.replace(b',"data_collections":[]', b""), b'{"id":"7:9"}'),
+        (LOGICAL.replace(b'"m"', b'"c"'), b'{"prefix":"p"}'),
+        (LOGICAL.replace(b'{"prefix":"p","content":""}', b'"text"'), b'{"prefix":"p"}'),
+        (b'{"source":"a","databaseName":1,"schemaName":1,"ddl":1,"tableChanges":1}', None),
+    ],
+)
+def test_row_with_some_members_of_another_message_is_a_row(value: bytes, key: bytes | None) -> None:
+    assert row(value, ONE_TABLE, key).op == "upsert"
+
+
+def test_heartbeat_without_schema_and_with_a_text_key_is_a_row() -> None:
+    context = Context({**UNWRAP.options, **TEXT_KEYS.options}, tables=ONE_TABLE.tables)
+    assert row(HEARTBEAT, context, b"Struct{serverName=n}").op == "upsert"
+
+
+@pytest.mark.parametrize("context", [UNWRAP, ONE_TABLE], ids=["no definition", "one definition"])
+def test_schema_change_without_schema_is_refused_as_such(context: Context) -> None:
+    with pytest.raises(DecodeError, match="of the schema change topic") as caught:
+        list(debezium_json.to_events(KafkaMessage(None, SCHEMA_CHANGE), context=context))
+    assert caught.value.clause == "debezium-json: members"
+
+
+def test_schema_change_with_schema_is_refused_as_such() -> None:
+    fields = b",".join(
+        b'{"type":"string","optional":true,"field":"%s"}' % name
+        for name in (b"databaseName", b"ddl")
+    )
+    value = (
+        b'{"schema":{"type":"struct","fields":[%s],"optional":false,'
+        b'"name":"io.debezium.connector.mysql.SchemaChangeValue"},'
+        b'"payload":{"databaseName":"d","ddl":"DROP TABLE t"}}' % fields
+    )
+    with pytest.raises(DecodeError, match="of the schema change topic"):
+        list(debezium_json.to_events(KafkaMessage(None, value), context=ONE_TABLE))
+
+
+@pytest.mark.parametrize("schemas", ["true", "false"])
+@pytest.mark.parametrize(
+    "event",
+    [
+        Progress("heartbeat", Position(sent_ms=1), {"source_name": "n"}),
+        Marker("begin", "7", Position(sent_ms=1)),
+        Marker("logical_message", "p", Position(commit_ms=1), {"content": "a"}),
+    ],
+    ids=lambda event: event.what,
+)
+def test_message_that_is_not_a_row_is_written_and_read_back(
+    event: Progress | Marker, schemas: str
+) -> None:
+    options = {"transforms": "unwrap", "dialect": "debezium-3.2", "schemas-enable": schemas}
+    context = Context(options)
+    (message,) = debezium_json.from_events([event], context=context)
+    assert list(debezium_json.FORMAT.encoder(context)([event])) == [message]
+    (found,) = debezium_json.to_events(message, context=context)
+    assert isinstance(found, (Progress, Marker))
+    assert (found.what, type(found)) == (event.what, type(event))
+
+
 ID = Column("id", IntType(32))
 INSERT = RowChange(
     Table("t", "s", "d", columns=(ID,), key=("id",)),
@@ -137,7 +239,6 @@ INSERT = RowChange(
     [
         INSERT,
         SchemaChange("truncate", None, table=Table("t", "s", "d"), position=INSERT.position),
-        Progress("heartbeat", Position(sent_ms=1), {"source_name": "n"}),
     ],
     ids=lambda event: type(event).__name__,
 )
@@ -155,3 +256,16 @@ def test_message_that_would_be_read_as_a_row_is_not_written(event: Event) -> Non
     assert [type(found) for found in debezium_json.to_events(message, context=read)] == [
         type(event)
     ]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Progress("heartbeat", Position(sent_ms=1)), Marker("begin", "7", Position(sent_ms=1))],
+    ids=lambda event: event.what,
+)
+def test_message_whose_text_key_does_not_distinguish_it_from_a_row_is_not_written(
+    event: Progress | Marker,
+) -> None:
+    options = {**UNWRAP.options, **TEXT_KEYS.options, "schemas-enable": "false"}
+    with pytest.raises(EncodeError, match="would be read as a row"):
+        list(debezium_json.from_events([event], context=Context(options)))
