@@ -20,7 +20,7 @@ from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
+from cdcwire.formats.cdl_json.message import Change, Message, Tombstone, key_bytes
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Extra, Marker, Op, Position, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
@@ -51,8 +51,7 @@ def events_of(message: Message, selection: Selection = EVERYTHING) -> Iterator[E
     Raises: DecodeError, for a value that its logical type does not have.
     """
     if isinstance(message, Tombstone):
-        sent_key = None if message.key is None else encode_envelope(message.key)
-        yield Marker("tombstone", extra={"message_key": sent_key})
+        yield Marker("tombstone", extra={"message_key": key_bytes(message.key)})
         return
     if not selection.wants(message.seg_owner, message.table_name):
         return

@@ -6,9 +6,22 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cdcwire.connect import Envelope
+from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
 
 OPERATIONS = ("INSERT", "UPDATE", "DELETE")
+
+Key: TypeAlias = "Envelope | bytes | None"
+
+
+def is_object(key: bytes) -> bool:
+    """Return whether a Kafka key is an object, as JsonConverter writes it."""
+    return key[:1] == b"{"
+
+
+def key_bytes(key: Key) -> bytes | None:
+    """Return the bytes of a Kafka key. Raises: EncodeError."""
+    return encode_envelope(key) if isinstance(key, Envelope) else key
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +29,8 @@ class Change:
     """One change of one row.
 
     ``properties``: those of the transaction, in the order sent. ``envelope`` holds the same and
-    what is not named here; it is what ``encode`` writes. ``key`` is the message's key, if any.
+    what is not named here; it is what ``encode`` writes. ``key`` is the message's key, if
+    any: an envelope, or the bytes of a key in another form.
     """
 
     data_store: str
@@ -32,7 +46,7 @@ class Change:
     message_type: str
     heartbeat_identifier: str | None
     envelope: Envelope
-    key: Envelope | None = None
+    key: Key = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -45,7 +59,7 @@ class Change:
 class Tombstone:
     """A message without value; ``key`` is that of the row that went."""
 
-    key: Envelope | None
+    key: Key
 
 
 Message: TypeAlias = "Change | Tombstone"

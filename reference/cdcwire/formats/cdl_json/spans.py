@@ -8,6 +8,7 @@ from cdcwire.connect.explain import Subjects, message_spans
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Span, Subject
+from cdcwire.formats.cdl_json.message import is_object
 
 _CLAUSES: dict[str, str] = {
     **dict.fromkeys(("DATA_STORE", "SEG_OWNER", "TABLE_NAME"), "cdl-json: fields"),
@@ -49,4 +50,6 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     """Yield the spans of every byte of key and value."""
     kafka = expect_kafka(message, "cdl-json: fields")
     key_subjects = _TOMBSTONE if kafka.value is None else Subjects()
-    yield from message_spans(kafka, _CLAUSES, _VALUE, key_subjects)
+    is_other_key = kafka.key is not None and not is_object(kafka.key)
+    text_key = "cdl-json: kafka keys" if is_other_key else None
+    yield from message_spans(kafka, _CLAUSES, _VALUE, key_subjects, text_key)

@@ -14,7 +14,15 @@ from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.formats.cdl_json.message import OPERATIONS, Change, Message, Tombstone
+from cdcwire.formats.cdl_json.message import (
+    OPERATIONS,
+    Change,
+    Key,
+    Message,
+    Tombstone,
+    is_object,
+    key_bytes,
+)
 from cdcwire.formats.cdl_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
 
@@ -43,18 +51,21 @@ def read_message(
     value: bytes | None, key: bytes | None, settings: Settings, tables: tuple[Table, ...] = ()
 ) -> Message:
     """Return the change of a message; without a value it is a tombstone. See ``decode``."""
-    key_envelope = None
-    if key is not None:
-        key_envelope = read_part(key, "key", settings).envelope
+    sent_key = None if key is None else _key(key, settings)
     if value is None:
-        return Tombstone(key_envelope)
+        return Tombstone(sent_key)
     parsed = read_part(value, "value", settings)
     structs, origin = _image_schemas(Origin("value", parsed), settings, tables)
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
-    change = _change(envelope, origin, key_envelope)
+    change = _change(envelope, origin, sent_key)
     if settings.lint == "strict" and change.warnings:
         raise origin.error(change.warnings[0], _LINT)
     return change
+
+
+def _key(key: bytes, settings: Settings) -> Key:
+    """Return a key; one that is not an object, such as StringConverter's, is kept as its bytes."""
+    return read_part(key, "key", settings).envelope if is_object(key) else key
 
 
 def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
@@ -62,7 +73,7 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
 
     ``context`` is ignored: the values say all that the bytes depend on.
     """
-    key = None if message.key is None else encode_envelope(message.key)
+    key = key_bytes(message.key)
     if isinstance(message, Tombstone):
         return key, None
     return key, encode_envelope(message.envelope)
@@ -91,7 +102,7 @@ def _image_schemas(
     return {"data": struct, "before": struct}, origin
 
 
-def _change(envelope: Envelope, origin: Origin, key: Envelope | None) -> Change:
+def _change(envelope: Envelope, origin: Origin, key: Key) -> Change:
     # The payload without schema stays in the envelope as it came, so that it is written so.
     parsed = origin.parsed
     fields = Fields(envelope.schema, envelope.payload, _FIELDS, origin)
@@ -141,6 +152,8 @@ def _properties(fields: Fields) -> tuple[tuple[str, int], ...]:
 def _row(fields: Fields, name: str) -> Row:
     schema = fields.schema_of(name)
     if schema is None:
+        if fields.origin.parsed.envelope.schema is None:
+            return Row(_NO_FIELDS, None)  # without schema, an optional member may be missing
         raise fields.error(f"{name} is required", name)
     value = fields.get(name)
     if value is None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import event_of
 from cdcwire.formats import cdl_json
 from cdcwire.formats.cdl_json import Change
 from cdcwire.formats.cdl_json.format import FORMAT
@@ -287,3 +288,57 @@ def test_null_next_to_a_value_is_not_another_column_without_schema() -> None:
     (back,) = FORMAT.to_events(written, context=Context({"lint": "strict"}))
     assert isinstance(back, RowChange)
     assert (back.before and back.before.values, back.after and back.after.values) == ((None,), (1,))
+
+
+OTHER_KEYS = [b"public.t", b"1", b"", b'"public.t"', b"\xff", b"null", b"[1]", b" {}"]
+
+
+@pytest.mark.parametrize("key", OTHER_KEYS)
+def test_kafka_key_that_is_not_an_object_is_kept(key: bytes) -> None:
+    sent = KafkaMessage(key, message())
+    (alone,) = FORMAT.to_events(KafkaMessage(None, message()))
+    for _ in range(2):
+        assert list(FORMAT.to_events(sent)) == [alone]
+    assert [event_of(each) for each in FORMAT.decoder(Context())(sent)] == [alone]
+    assert cdl_json.encode(cdl_json.decode(sent.value, key=key)) == (key, sent.value)
+    explained = FORMAT.explain(sent)
+    assert explained.error is None
+    assert sum(span.end - span.start for span in explained.spans if span.part == "key") == len(key)
+    tombstone = KafkaMessage(key, None)
+    (event,) = FORMAT.to_events(tombstone)
+    assert event == Marker("tombstone", extra={"message_key": key})
+    assert list(FORMAT.from_events([event])) == [tombstone]
+
+
+@pytest.mark.parametrize("key", [b"{", b'{"schema":null}', b'{"schema":{},"payload":1}'])
+def test_kafka_key_that_is_a_broken_envelope_is_rejected(key: bytes) -> None:
+    with pytest.raises(DecodeError) as caught:
+        list(FORMAT.to_events(KafkaMessage(key, message())))
+    assert caught.value.path[0] == "key"
+
+
+@pytest.mark.parametrize("name", ["unique", "before", "LOB_COLUMNS", "HEARTBEAT_IDENTIFIER"])
+def test_optional_member_may_be_missing_without_schema(name: str) -> None:
+    payloads = {**PAYLOAD, name: None}, {k: v for k, v in PAYLOAD.items() if k != name}
+    (expected,), (found,) = (
+        FORMAT.to_events(KafkaMessage(None, json.dumps(payload).encode())) for payload in payloads
+    )
+    assert found == expected
+
+
+def test_data_of_a_delete_may_be_missing_without_schema() -> None:
+    payload = {**PAYLOAD, "OPERATION": "DELETE", "before": PAYLOAD["data"]}
+    del payload["data"]
+    (event,) = FORMAT.to_events(KafkaMessage(None, json.dumps(payload).encode()))
+    assert isinstance(event, RowChange)
+    assert event.after is None
+    assert event.before is not None
+    assert event.before["id"] == 34
+
+
+@pytest.mark.parametrize("name", ["TIMESTAMP", "transaction", "message_type", "data"])
+def test_required_member_may_not_be_missing_without_schema(name: str) -> None:
+    payload = {k: v for k, v in PAYLOAD.items() if k != name}
+    with pytest.raises(DecodeError) as caught:
+        list(FORMAT.to_events(KafkaMessage(None, json.dumps(payload).encode())))
+    assert caught.value.path == ("value", name)
