@@ -134,7 +134,7 @@ def _selection(include: list[str], columns: str | None) -> Selection:
         if not dot or not table:
             raise UsageError(f"--include {name!r:.80} is not SCHEMA.TABLE")
         tables.add((schema or None, table))
-    return Selection(
-        frozenset(tables) if include else None,
-        frozenset(columns.split(",")) if columns else None,
-    )
+    names = None if columns is None else frozenset(columns.split(","))
+    if names is not None and "" in names:
+        raise UsageError("--columns: a name of a column is empty; write id,total")
+    return Selection(frozenset(tables) if include else None, names)

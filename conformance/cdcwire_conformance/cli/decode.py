@@ -20,6 +20,7 @@ from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.seen_names import SeenNames
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
@@ -96,12 +97,17 @@ def run(arguments: argparse.Namespace) -> int:
     faults = _Faults()
     claim_checks = RecordedClaimChecks(context.blobs)
     context = replace(context, blobs=claim_checks)
-    events = _events(arguments, format_, context, faults, claim_checks)
+    names = SeenNames(context.selection)
+    events = names.of(_events(arguments, format_, context, faults, claim_checks))
     try:
         _print(join_halves(events) if arguments.join_halves else events)
     except IncompleteUpdateError as error:
         faults.report(f"{error} ({format_.name}: updates)")
-    return 1 if faults.count else 0
+    if faults.count:
+        return 1
+    for line in names.unseen():
+        print_error(f"cdcwire decode: note: {line}")
+    return 0
 
 
 class _Faults:

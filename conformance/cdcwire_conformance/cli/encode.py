@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("events", metavar="EVENTS", help="a file of JSON lines, or -")
     parser.add_argument("--raw", action="store_true", help="print the bytes of the one value")
     parser.add_argument("--hex", action="store_true", help="print each value in hexadecimal")
-    add_context_arguments(parser)
+    add_context_arguments(parser, has_selection=False)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Table
 from cdcwire_conformance.cli.context import (
     UsageError,
     add_context_arguments,
@@ -119,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="also write the Markdown to FILE")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     parser.add_argument("--picture", metavar="FILE", help="draw the figures, as .svg or .png")
-    add_context_arguments(parser, has_ddl=False)
+    add_context_arguments(parser, has_ddl=False, has_selection=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -159,12 +160,17 @@ def _sources(arguments: argparse.Namespace) -> Iterator[Callable[[], Input]]:
     if not arguments.feed:
         yield from (partial(table_input, table, rows, seed) for table in tables)
         return
+    yield partial(_feed_input, arguments, tables)
+
+
+def _feed_input(arguments: argparse.Namespace, tables: tuple[Table, ...]) -> Input:
+    """Return the rows of the feed. Another process makes its own context: none can be pickled."""
     context = context_from(arguments)
     options = get_format(parse_source(arguments.feed)[0]).options
     known = {option.name for option in options}
     chosen = {name: value for name, value in context.options.items() if name in known}
     with_tables = replace(context, options=chosen, tables=tables or context.tables)
-    yield partial(feed_input, arguments.feed, arguments.sample, with_tables)
+    return feed_input(arguments.feed, arguments.sample, with_tables)
 
 
 def _names(text: str) -> list[str]:

@@ -95,6 +95,9 @@ def _check(arguments: argparse.Namespace) -> int:
         )
     if not found.files:
         raise UsageError(f"{arguments.prefix}: there is no file in this prefix")
+    if arguments.include and not found.rows and not found.faults:
+        names = ", ".join(arguments.include)
+        raise UsageError(f"--include: {arguments.prefix} has no rows of {names}")
     if arguments.json:
         print(json.dumps(_document(arguments.prefix, found), ensure_ascii=False, indent=1))
     else:

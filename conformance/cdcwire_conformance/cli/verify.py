@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -173,7 +173,9 @@ def _verify(arguments: argparse.Namespace) -> int:
         raise UsageError(_nothing(arguments, description))
     results = _results(arguments, description, formats)
     known = {case.format for case in chosen.stored}
+    may_choose = () if arguments.case or arguments.level else chosen.stored
     results.notes += _misspelled(description, declared, chosen.stored, known)
+    results.notes += _unknown_choices(description, declared, may_choose)
     is_whole = wants_derived and arguments.sample == 1
     is_complete = is_whole and not arguments.case and not arguments.level
     complete = frozenset(formats if is_complete else ())
@@ -288,6 +290,21 @@ def _misspelled(
         f"no case here has the feature {feature!r} that the testee declines"
         for feature in unknown_features(without, known)
     ]
+
+
+def _unknown_choices(
+    description: Description, declared: Declared, cases: Sequence[Case]
+) -> Iterator[str]:
+    """Yield a note for each stated choice that no case has. ``cases``: all of the formats."""
+    known = {case.choice for case in cases if case.choice}
+    stated = set(declared.choices.items())
+    for claim in map(description.claim, {case.format for case in cases}):
+        stated.update(claim.choices.items() if claim else ())
+    for subject, choice in sorted(stated):
+        if cases and f"{subject}: {choice}" not in known:
+            others = ", ".join(sorted(each for each in known if each.startswith(f"{subject}: ")))
+            advice = f"; there is {others}" if others else ""
+            yield f"no case here has the choice '{subject}: {choice}'{advice}"
 
 
 def _expected_failures(file: str | None, root: Path | None) -> ExpectedFailures:

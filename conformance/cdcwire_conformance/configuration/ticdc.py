@@ -65,6 +65,8 @@ _UNUSED_SETTINGS = (
 )
 _SECRET = re.compile(r"password|secret|token|key|user|cred|sas", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9.-]{0,50}")
+_MOST_CHARACTERS = 1 << 20
+_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:["'\w-]+[ \t]*\.[ \t]*){100}""")
 _TOML_PLACE = re.compile(r"at (line \d+, column \d+|end of document)")
 
 
@@ -156,8 +158,13 @@ def _read_file(file: str) -> tuple[list[Given], list[str]]:
     else:
         toml = load_extra("tomli", "toml", "--changefeed on Python 3.10")
     text = read_text(file)
+    if len(text) > _MOST_CHARACTERS:
+        raise ConfigurationError(f"{file}: more than {_MOST_CHARACTERS:,} characters")
+    if _LONG_KEY.search(text):  # parsers need quadratic time and memory for it
+        raise ConfigurationError(f"{file}: nested too deeply")
     try:
         document = toml.loads(text)
+        values = list(_flat(document, ""))
     except RecursionError:
         raise ConfigurationError(f"{file}: nested too deeply") from None
     except ValueError as error:
@@ -166,7 +173,7 @@ def _read_file(file: str) -> tuple[list[Given], list[str]]:
         raise ConfigurationError(f"{file}: not TOML{where}") from None
     known_names = option_settings("changefeed") | {"sink.protocol", "sink.schema-registry"}
     given, unknown = list[Given](), []
-    for name, value in _flat(document, ""):
+    for name, value in values:
         if name in known_names:
             given.append(Given("changefeed", name, value, f"{file}: {name}"))
         elif not matches(name, _UNUSED_SETTINGS):

@@ -90,6 +90,7 @@ def test_decode_keep_going_decodes_the_other_files(
         (["no-such-format", "-"], "no-such-format"),
         (["craft", "--option", "max-batch-size", "-"], "NAME=VALUE"),
         (["craft", "--include", "t", "-"], "SCHEMA.TABLE"),
+        (["craft", "--columns", "a,,b", "-"], "--columns: a name of a column is empty"),
         (["craft", "--tables", "no-such-file", "-"], "no-such-file"),
         (["craft", "--blobs", "no-such-folder", "-"], "no-such-folder"),
     ],
@@ -140,7 +141,17 @@ def test_decode_selects_tables_and_columns(
     messages.write_text(capsys.readouterr().out)
     chosen = ["--include", "test.t", "--columns", "note"]
     assert main(["decode", "craft", str(messages), *chosen]) == 0
-    assert json.loads(capsys.readouterr().out) == {**ROW, "after": {"note": None}}
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {**ROW, "after": {"note": None}}
+    assert shown.err == ""
+    misspelled = ["--include", "test.t", "--include", "test.tt", "--columns", "note,nte"]
+    assert main(["decode", "craft", str(messages), *misspelled]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {**ROW, "after": {"note": None}}
+    assert shown.err.splitlines() == [
+        "cdcwire decode: note: --include: no event is of the table test.tt",
+        "cdcwire decode: note: --columns: no row has a column nte",
+    ]
 
 
 @pytest.mark.parametrize(

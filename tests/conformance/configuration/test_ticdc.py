@@ -245,6 +245,9 @@ def test_a_sink_uri_that_cannot_be_used_is_one_error(uri: str, expected: str, wr
     ("text", "expected"),
     [
         ("[sink\n", "FILE: not TOML at line 1, column 6"),
+        ("a." * 50_000 + "a = 1", "FILE: nested too deeply"),
+        ("[" + "a . " * 200 + "a]", "FILE: nested too deeply"),
+        ("#" * 1_100_000, "FILE: more than 1,048,576 characters"),
         ("a = " + "[" * 9000, "FILE: n"),
         ('[sink]\nprotocol = "csv"\n[sink.csv]\nquote = [1]\n', "FILE: sink.csv.quote: is not a"),
         (

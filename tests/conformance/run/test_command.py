@@ -240,6 +240,15 @@ def test_verify_feature_that_nothing_has_is_noted(capsys: pytest.CaptureFixture[
     assert "no case here has the feature 'vektor'" in out
 
 
+def test_verify_choice_that_no_case_has_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["verify", "open-protocol", "--no-derived", "--choice", "duplicate-ohk: last wins"]
+    _, out, _ = run([*words, *REFERENCE], capsys)
+    assert (
+        "note: no case here has the choice 'duplicate-ohk: last wins'; there is "
+        "duplicate-ohk: last one wins\n"
+    ) in out
+
+
 WRONG = """
 import sys
 from cdcwire_conformance.testees import reference

@@ -81,6 +81,16 @@ def test_size_prints_what_it_writes(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (tmp_path / "sizes.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_size_measures_a_feed_and_a_workload_on_two_processes(tmp_path: Path) -> None:
+    folder = feed_of(tmp_path, "craft", "--workload", "tiny")
+    words = ("--feed", f"craft:file:{folder}", "--workload", "tiny", "--rows", "40")
+    of_workload, of_feed = measured(tmp_path, *words, "--formats", "craft", "--jobs", "2")[
+        "workloads"
+    ]
+    assert of_feed["rows"] == of_workload["rows"] == 40
+    assert of_feed["cells"][0]["bytes"]["none"] == of_workload["cells"][0]["bytes"]["none"]
+
+
 def test_size_measures_each_table_of_a_ddl(tmp_path: Path, ddl: Path) -> None:
     found = measured(tmp_path, "--ddl", str(ddl), "--rows", "30")
     assert [(each["name"], each["rows"]) for each in found["workloads"]] == [

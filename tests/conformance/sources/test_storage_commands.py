@@ -145,6 +145,15 @@ def test_generate_into_a_prefix_that_is_not_empty_is_refused(
     assert "is not empty" in err
 
 
+def test_generate_messages_to_a_url_are_refused_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "generate", "craft", "--rows", "1", "--to", "s3://u:hidden@b/x")
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert err.startswith("cdcwire generate: --to s3://***@b/x: ")
+
+
 def test_generate_restarts_of_a_queue_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,6 +223,15 @@ def test_check_that_cannot_run_is_one_line_and_exit_code_2(
     code, out, err = run(capsys, "storage", "check", "csv", source)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
+
+
+def test_check_of_a_table_without_rows_is_no_clean_bill(
+    good: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["storage", "check", "csv", str(good["csv"]), *CSV, "--include"]
+    code, out, err = run(capsys, *words, "shop.usres")
+    assert (code, out) == (2, "")
+    assert err == f"cdcwire storage: --include: {good['csv']} has no rows of shop.usres\n"
 
 
 def test_check_refuses_an_option_that_is_none(
