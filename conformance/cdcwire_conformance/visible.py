@@ -43,8 +43,17 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return text without such characters, with its line ends and tabs."""
-    return "".join(sign if sign in "\n\t" else _escaped(sign) for sign in text)
+    """Return text without such characters and commands to logs, with its line ends and tabs.
+
+    An escape is one of JSON: a JSON document keeps its meaning.
+    """
+    shown = "\n".join(
+        line
+        if line.isprintable()
+        else "".join(sign if sign == "\t" else _escaped(sign) for sign in line)
+        for line in text.split("\n")
+    )
+    return _LOG_COMMAND.sub(_first_escaped, shown) if "::" in shown or "##" in shown else shown
 
 
 # GitHub Actions, Azure Pipelines and TeamCity obey such lines of a log.
@@ -89,8 +98,7 @@ def print_error(text: str) -> None:
 class VisibleStream:
     """A text stream that shows control characters and commands to logs in place of sending them.
 
-    An escape is one of JSON: lines of JSON keep their meaning. ``unfiltered``: the stream itself.
-    ``name``: what an error calls it.
+    ``unfiltered``: the stream itself. ``name``: what an error calls it.
     """
 
     def __init__(self, stream: TextIO, name: str = "the output") -> None:
@@ -100,11 +108,8 @@ class VisibleStream:
 
     def write(self, text: str) -> int:
         """Write text with what would be obeyed escaped. Raises: OSError."""
-        shown = text if text.isprintable() else visible_lines(text)
-        if "::" in shown or "##" in shown:
-            shown = _LOG_COMMAND.sub(_first_escaped, shown)
         try:
-            self.unfiltered.write(shown)
+            self.unfiltered.write(visible_lines(text))
         except OSError as error:
             self._note(error)
             raise

@@ -10,7 +10,7 @@ from cdcwire_conformance.output.text import describe, remarks, stderr_lines, ver
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import visible, visible_lines
 
 _FAILURES_SHOWN = 25
 _CLAUSES = 160  # of a row's clauses
@@ -20,7 +20,7 @@ _DIFFERENCES_SHOWN = 8
 
 def markdown_text(results: Results) -> str:
     """Return the document."""
-    return "\n".join(_lines(results)) + "\n"
+    return visible_lines("\n".join(_lines(results))) + "\n"
 
 
 def _lines(results: Results) -> Iterator[str]:

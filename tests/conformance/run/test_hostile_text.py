@@ -23,7 +23,7 @@ from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.output.badge import badge_text
 from cdcwire_conformance.output.html.verify_page import html_text
-from cdcwire_conformance.output.json_document import json_text
+from cdcwire_conformance.output.json_document import document_of, json_text
 from cdcwire_conformance.output.junit import junit_text
 from cdcwire_conformance.output.markdown import code, inline, markdown_text
 from cdcwire_conformance.output.text import report_lines
@@ -133,7 +133,7 @@ def test_terminal(everywhere: Callable[[str], Results], text: str) -> None:
 @hostile_texts
 def test_junit(everywhere: Callable[[str], Results], text: str) -> None:
     document = junit_text(everywhere(text))
-    assert visible_lines(document) == document
+    assert_lines_obey_nothing(document)
     root = fromstring(document)
     assert {each.tag for each in root.iter()} <= {
         *("testsuites", "testsuite", "testcase", "failure", "error", "skipped"),
@@ -170,11 +170,12 @@ def test_html(everywhere: Callable[[str], Results], text: str) -> None:
     assert found.attributes == wanted.attributes
     assert found.names.count("script") == wanted.names.count("script") == 2
     without_code = re.sub(r"<(style|script)\b.*?</\1>", "", document, flags=re.DOTALL)
-    assert visible_lines(without_code) == without_code
+    assert_lines_obey_nothing(without_code)
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', document)
     assert data is not None
+    assert_lines_obey_nothing(data[1])
     shown = json.dumps(json.loads(data[1]), ensure_ascii=False)
-    assert visible_lines(shown) == shown
+    assert visible(shown) == shown
 
 
 MARKUP = {
@@ -193,7 +194,7 @@ def rendered(document: str) -> str:
 @hostile_texts
 def test_markdown(everywhere: Callable[[str], Results], text: str) -> None:
     document = markdown_text(everywhere(text))
-    assert visible_lines(document) == document
+    assert_lines_obey_nothing(document)
     assert not any(line.startswith(VERDICT) for line in document.splitlines())
     found = Elements(rendered(document))
     wanted = Elements(rendered(markdown_text(everywhere("harmless"))))
@@ -216,11 +217,34 @@ def test_inline_markdown_is_the_text_again(text: str) -> None:
 
 
 @hostile_texts
-def test_json_and_badge_are_ascii_or_exact(everywhere: Callable[[str], Results], text: str) -> None:
+def test_json_is_visible_and_exact(everywhere: Callable[[str], Results], text: str) -> None:
     found = everywhere(text)
-    document = json.loads(json_text(found))
-    assert document["testee"]["name"] == text
+    written = json_text(found)
+    assert_lines_obey_nothing(written)
+    assert json.loads(written) == document_of(found)
+    assert json.loads(written)["testee"]["name"] == text
     assert badge_text(found).isascii()
+
+
+@hostile_texts
+def test_reports_of_a_comparison_are_visible(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "\ud800" in text:
+        pytest.skip("no feed holds half a character")
+    monkeypatch.chdir(tmp_path)
+    for side, value in (("left", text), ("right", f"{text} other")):
+        Path("events.jsonl").write_text(row(text, value), encoding="utf-8")
+        main(["encode", "craft", "events.jsonl"])
+        Path(side).mkdir()
+        Path(side, "messages.jsonl").write_text(capsys.readouterr().out, encoding="utf-8")
+    reports = ["--json=json", "--junit=junit"]
+    assert main(["compare", "craft:file:left", "craft:file:right", *reports]) == 1
+    for report in ("json", "junit"):
+        assert_lines_obey_nothing(Path(report).read_text(encoding="utf-8"))
+    (table,) = json.loads(Path("json").read_text(encoding="utf-8"))["tables"]
+    assert table["table"] == f"{text}.{text}"
+    assert_lines_obey_nothing(capsys.readouterr().out)
 
 
 @hostile_texts
@@ -275,9 +299,10 @@ def names() -> Iterator[str]:
     yield name
 
 
-def row(text: str) -> str:
-    """Return the line of an event whose names and values are a text."""
-    image = {"id": {"type": "int64", "value": "1"}, text: {"type": "text", "value": text}}
+def row(text: str, value: str | None = None) -> str:
+    """Return the line of an event whose names are a text, and a value, by default the same."""
+    column = {"type": "text", "value": text if value is None else value}
+    image = {"id": {"type": "int64", "value": "1"}, text: column}
     event = {
         "kind": "row",
         "op": "insert",

@@ -71,8 +71,8 @@ def _with_whole_options(text: str) -> object:
 
 
 def script_json(data: Json) -> str:
-    """Return JSON for a script element: plain ASCII without ``<``."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    """Return JSON for a script element: plain ASCII without ``<`` and commands to logs."""
+    return visible_lines(json.dumps(data, separators=(",", ":"))).replace("<", "\\u003c")
 
 
 def _own_file(name: str) -> str:

@@ -16,7 +16,7 @@ from cdcwire_conformance.compare.report import (
 from cdcwire_conformance.compare.shown_text import counted
 from cdcwire_conformance.spark.follow.following import WindowComparison
 from cdcwire_conformance.spark.follow.watermarks import Notices
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import visible, visible_lines
 
 WINDOW_VERSION = 1
 
@@ -128,7 +128,7 @@ class WindowLines:
         """Append a window to the file, unless the file has it already. Raises: OSError."""
         if found.number <= self._last:
             return
-        line = json.dumps(window_document(found), ensure_ascii=False)
+        line = visible_lines(json.dumps(window_document(found), ensure_ascii=False))
         with self._path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(f"{line}\n")
         self._last = found.number
