@@ -177,7 +177,9 @@ def _typed(kind: kinds.Type, cell: Cell, clause: str) -> Value:
 
 
 def _number(cell: Cell) -> Number | str | None:
-    return cell.value if isinstance(cell.value, (Number, str)) else None
+    if isinstance(cell.value, Inline):
+        raise ValueError(f"{_shown(cell.value)} instead of a number")
+    return cell.value
 
 
 def _string(value: ColumnValue) -> str:
@@ -187,7 +189,9 @@ def _string(value: ColumnValue) -> str:
 
 
 def _shown(value: ColumnValue) -> str:
-    return "a number" if isinstance(value, Number) else "an array, an object, true or false"
+    if not isinstance(value, Inline):
+        return "a number"
+    return {"[": "an array", "{": "an object"}.get(value.text[0], value.text)
 
 
 def _integer(kind: kinds.IntType | kinds.BitType | kinds.YearType, cell: Cell) -> int:

@@ -71,6 +71,19 @@ def test_a_number_beyond_eight_bits_in_a_column_defined_as_boolean_is_rejected(n
     assert caught.value.path[-1] == "c0"
 
 
+@pytest.mark.parametrize("kind", ["int32", "bit(1)", "year", "float32", "decimal(5,2)"])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("true", "true"), ("false", "false"), ("[1]", "an array"), ('{"a":1}', "an object")],
+)
+def test_error_in_a_numeric_column_names_what_was_sent(kind: str, text: str, name: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        list(to_events(message(f'"c0":{text}'), context=definition(kind)))
+    assert caught.value.problem == f"{name} instead of a number"
+    assert caught.value.path == ("data", "c0")
+    assert caught.value.clause == "maxwell-json: numbers"
+
+
 def test_update_without_definition_has_changed_columns_before_and_untyped_values_after() -> None:
     sent = message('"id":1,"m":5.444', "update", ',"old":{"m":4.2341},"xid":7,"commit":true')
     found = row(sent)
