@@ -27,7 +27,8 @@ from cdcwire.model.tso import ms_of_tso
 
 CLAUSE = "avro: extension fields"
 CHECKSUM_CLAUSE = "avro: row checksum"
-CHECKSUM_TEXT = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_CHECKSUM_TEXT = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_UINT32_END = 1 << 32
 _INT64_END = 1 << 63
 OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "": "upsert"}
 _LETTERS: dict[Op, str] = {"insert": "c", "update": "u"}
@@ -57,8 +58,17 @@ def check_extension_value(name: str, value: Datum) -> None:
         raise ValueError(f"the operation is {value!r:.40}, not 'c', 'u' or 'd'")
     if name == COMMIT_TS_FIELD and value < 0:
         raise ValueError(f"the commit timestamp is {value}")
-    if name == CHECKSUM_FIELD and value and CHECKSUM_TEXT.fullmatch(value) is None:
-        raise ValueError(f"the checksum is {value!r:.40}, not a number of 32 bits")
+    if name == CHECKSUM_FIELD and value and not is_checksum(value):
+        raise ValueError(_not_a_checksum(value))
+
+
+def is_checksum(text: str) -> bool:
+    """Return whether a text that is not empty is a checksum: a number of 32 bits."""
+    return _CHECKSUM_TEXT.fullmatch(text) is not None and int(text) < _UINT32_END
+
+
+def _not_a_checksum(text: str) -> str:
+    return f"the checksum is {text!r:.40}, not a number of 32 bits"
 
 
 def extension_fields(settings: Settings) -> tuple[Field, ...]:
@@ -102,6 +112,8 @@ def _checksum_values(extra: Extra, checksum: int | None) -> tuple[Datum, ...]:
         problem = "checksum is text, corrupted is true or false, checksum_version a number"
         raise EncodeError(problem, CHECKSUM_CLAUSE, ("extra",))
     assert isinstance(version, str)
+    if stated and not is_checksum(stated):
+        raise EncodeError(_not_a_checksum(stated), CHECKSUM_CLAUSE, ("extra", "checksum"))
     if len(version) > 9:
         raise EncodeError("the version has too many digits", CHECKSUM_CLAUSE, ("extra",))
     return stated, corrupted == "true", int(version)

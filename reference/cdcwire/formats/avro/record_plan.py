@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from cdcwire.core.compiled import Irregular, compile_function, indented
-from cdcwire.formats.avro.extension import CHECKSUM_TEXT, OPS
+from cdcwire.formats.avro.extension import OPS, is_checksum
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
     COMMIT_TS_FIELD,
@@ -162,7 +162,7 @@ def make_record_function(
         "LENGTHS": _LENGTHS,
         "OPS": OPS,
         "OPS_OF_LETTERS": _OPS_OF_LETTERS,
-        "is_checksum": CHECKSUM_TEXT.fullmatch,
+        "is_checksum": is_checksum,
         "read_int": read_int,
         "read_long": read_long,
         "read_large": read_large,
@@ -264,7 +264,7 @@ def _extension_lines(index: int, field: FieldPlan) -> list[str]:
     if not field.is_extension:
         return []
     if field.name == CHECKSUM_FIELD:
-        return [f"if v{index} and is_checksum(v{index}) is None: raise Irregular"]
+        return [f"if v{index} and not is_checksum(v{index}): raise Irregular"]
     return []
 
 

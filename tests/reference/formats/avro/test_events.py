@@ -13,6 +13,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.options import OptionValue
+from cdcwire.core.rows import event_of
 from cdcwire.formats.avro import (
     FORMAT,
     DeletedAt,
@@ -420,6 +421,39 @@ def _verified(message: KafkaMessage, context: Context) -> bool | None:
     value = read_bytes(message.key, message.value, MemorySource(context.schemas), settings).value
     assert isinstance(value, Datums)
     return verify_checksum(value, settings.time_zone)
+
+
+@pytest.mark.parametrize("way", ["plain", "fast"])
+def test_checksum_has_32_bits(way: str) -> None:
+    largest = {"checksum": "4294967295", "corrupted": "false", "checksum_version": "1"}
+    message, context = sent(replace(row(), extra=largest), **CHECKED)
+    decoder = FORMAT.decoder(context)
+
+    def read(one: KafkaMessage) -> list[Event]:
+        if way == "plain":
+            return list(FORMAT.to_events(one, context=context))
+        return [event_of(found) for found in decoder(one)]
+
+    (found,) = read(message)
+    assert isinstance(found, RowChange)
+    assert found.extra == largest
+    beyond = (message.value or b"").replace(b"4294967295", b"4294967296")
+    with pytest.raises(DecodeError, match="'4294967296', not a number of 32 bits") as caught:
+        read(KafkaMessage(message.key, beyond))
+    assert caught.value.path == ("value", "_tidb_row_level_checksum")
+
+
+@pytest.mark.parametrize("text", ["4294967296", "05", "-1", "x"])
+def test_checksum_that_would_not_be_read_back_is_refused(text: str) -> None:
+    event = replace(row(), extra={"checksum": text})
+    context = Context(options=CHECKED)
+    for encoded in (
+        FORMAT.from_events([event], context=context),
+        FORMAT.encoder(context)([event]),
+    ):
+        with pytest.raises(EncodeError, match="not a number of 32 bits") as caught:
+            list(encoded)
+        assert caught.value.path[-2:] == ("extra", "checksum")
 
 
 def test_checksum_takes_timestamps_in_utc() -> None:
