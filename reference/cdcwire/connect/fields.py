@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from cdcwire.connect.definitions import sent_form
 from cdcwire.connect.envelope import Envelope, Parsed, parse
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import ConnectValue, Field, Schema
@@ -201,8 +202,15 @@ def typed(
 def _as_sent(struct: Schema, row: JsonValue, warnings: list[str]) -> Schema:
     """Return the struct of the columns that a row has, in the order of its definition."""
     if not isinstance(row, JsonObject) or struct.type != "struct":
-        return struct
+        return sent_form(struct, row)
     sent = row.by_name
+    forms = [
+        sent_form(field.schema, sent[field.name].value) if field.name in sent else field.schema
+        for field in struct.fields
+    ]
+    if any(form is not field.schema for form, field in zip(forms, struct.fields, strict=True)):
+        names = (field.name for field in struct.fields)
+        struct = replace(struct, fields=tuple(map(Field, names, forms)))
     unknown = [name for name in sent if struct.field(name) is None]
     if not unknown and len(sent) == len(struct.fields):
         return struct  # the same object, so that what is known of it is found again

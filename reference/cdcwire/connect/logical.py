@@ -115,6 +115,11 @@ def kind_of(schema: Schema) -> kinds.Type:
             return kinds.StructType(columns_of(schema))
 
 
+def named_kind(name: str | None) -> kinds.Type | None:
+    """Return the kind that a logical name means on its own base type; None for other names."""
+    return _NAMED[name][1] if name in _NAMED else None
+
+
 @lru_cache(maxsize=512)
 def columns_of(schema: Schema) -> tuple[Column, ...]:
     """Return the fields of a struct as columns."""

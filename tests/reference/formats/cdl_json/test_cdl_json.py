@@ -17,7 +17,7 @@ from cdcwire.formats import cdl_json
 from cdcwire.formats.cdl_json import Change
 from cdcwire.formats.cdl_json.format import FORMAT
 from cdcwire.model.events import Column, Image, Marker, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, TextType
+from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, TextType, TimestampType
 
 STRING = '{"type":"string","optional":false,"field":"%s"}'
 TEXT = '{"type":"string","optional":true,"field":"%s"}'
@@ -342,3 +342,27 @@ def test_required_member_may_not_be_missing_without_schema(name: str) -> None:
     with pytest.raises(DecodeError) as caught:
         list(FORMAT.to_events(KafkaMessage(None, json.dumps(payload).encode())))
     assert caught.value.path == ("value", name)
+
+
+@pytest.mark.parametrize(
+    ("sent", "kind", "value"),
+    [
+        (1709210096500, DatetimeType(form="ms"), 1709210096500),
+        ("2024-02-29T12:34:56.5Z", TimestampType(zone="+00:00"), "2024-02-29 12:34:56.5"),
+        ("2024-02-29 12:34:56", TextType(), "2024-02-29 12:34:56"),
+    ],
+)
+def test_timestamp_of_a_definition(sent: Any, kind: Any, value: Any) -> None:
+    columns = Column("id", IntType(32)), Column("c", TimestampType(6), "timestamp(6)", True)
+    context = Context(tables=(Table("ct_pg2hudi", "public", columns=columns, key=("id",)),))
+    payload = {**PAYLOAD, "data": {"id": 34, "c": sent}}
+    message = KafkaMessage(None, json.dumps(payload).encode())
+    (event,) = FORMAT.to_events(message, context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert (event.after.columns[1].type, event.after["c"]) == (kind, value)
+    assert [event_of(each) for each in FORMAT.decoder(context)(message)] == [event]
+    options = {"schemas-enable": "false"}
+    (written,) = FORMAT.from_events([event], context=Context(options=options))
+    (again,) = FORMAT.to_events(written, context=context)
+    assert again == event

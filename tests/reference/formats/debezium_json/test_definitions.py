@@ -102,3 +102,57 @@ def test_written_boolean_comes_back(kind: str) -> None:
     assert isinstance(again, RowChange)
     assert isinstance(event, RowChange)
     assert again.after == event.after
+
+
+@pytest.mark.parametrize("source", [None, "timestamp(6)", "io.debezium.time.ZonedTimestamp"])
+def test_timestamp_is_an_instant(source: str | None) -> None:
+    column = defined("timestamp(6)", source)
+    found = read('"2024-02-29T12:34:56.5Z"', column)
+    assert found == ("TimestampType", "2024-02-29 12:34:56.5")
+    assert read('"-infinity"', column) == ("TimestampType", "-infinity")
+    for value in ("1709210096000", "true", '"noon"', '"2024-02-30T12:34:56Z"'):
+        assert_refused(value, column)
+
+
+def test_timestamp_without_offset_stays_text_unless_its_source_says_otherwise() -> None:
+    text = '"2024-02-29 12:34:56"'
+    assert read(text, defined("timestamp")) == ("TextType", text[1:-1])
+    assert_refused(text, defined("timestamp", "io.debezium.time.ZonedTimestamp"))
+
+
+def test_timestamp_of_an_unwrapped_row_is_an_instant() -> None:
+    context = context_of(defined("timestamp"), transforms="unwrap")
+    value = b'{"id":1,"c":"2024-02-29T12:34:56Z"}'
+    (event,) = FORMAT.to_events(KafkaMessage(b'{"id":1}', value), context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert event.after["c"] == "2024-02-29 12:34:56"
+
+
+FORMS = [  # of what a definition has: the count of the wire keeps its unit
+    ("time(3)", "io.debezium.time.Time", "ms"),
+    ("time(3)", "io.debezium.time.MicroTime", "us"),
+    ("time(6)", "org.apache.kafka.connect.data.Time", "ms"),
+    ("datetime", "io.debezium.time.Timestamp", "ms"),
+    ("datetime(3)", "io.debezium.time.MicroTimestamp", "us"),
+    ("datetime(3)", "io.debezium.time.NanoTimestamp", "ns"),
+]
+
+
+@pytest.mark.parametrize(("kind", "source", "unit"), FORMS)
+def test_source_of_a_definition_says_the_unit(kind: str, source: str, unit: str) -> None:
+    column = defined(kind, source)
+    context = context_of(column)
+    (event,) = FORMAT.to_events(message("3600000", "postgresql"), context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    (found,) = (each for each in event.after.columns if each.name == "c")
+    assert (getattr(found.type, "form", None), found.source) == (unit, source)
+    assert read("3600000", column, "postgresql")[1] == 3600000
+
+
+def test_mode_for_times_wins_over_the_source_of_a_definition() -> None:
+    column = defined("time(3)", "io.debezium.time.MicroTime")
+    mode = {"time-precision-mode": "connect"}
+    assert read("3600000", column, "postgresql", **mode) == ("TimeType", 3600000)
+    assert_refused("86400001", column, "postgresql", **mode)  # no millisecond of a day
