@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.identify.report import identify_place, json_text, text
 from cdcwire_conformance.identify.sampling import DEFAULT_MESSAGES
 
@@ -60,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not 0 < arguments.messages <= _MOST_MESSAGES:
         raise UsageError(f"--messages is a number from 1 to {_MOST_MESSAGES:,}")
     context = context_from(arguments)
-    report = identify_place(arguments.source, context, arguments.messages, arguments.key)
+    with without_logs():  # of Spark, which reads topics
+        report = identify_place(arguments.source, context, arguments.messages, arguments.key)
     if not report.reading.samples:
         raise UsageError(f"{arguments.source}: there are no messages in it")
     print(json_text(report) if arguments.json else text(report), end="\n" * arguments.json)
