@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Context
 from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -189,6 +190,11 @@ def run(arguments: argparse.Namespace) -> int:
             write_messages(str(folder / "messages.jsonl"), messages)
     except topics.TopicNameError as error:
         raise UsageError(str(error)) from error
+    except EncodeError as error:
+        rows = (
+            "the tables of --ddl have" if arguments.ddl else f"--workload {arguments.workload} has"
+        )
+        raise UsageError(f"{rows} rows that {arguments.format} does not carry: {error}") from error
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0

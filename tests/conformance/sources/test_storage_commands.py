@@ -154,6 +154,17 @@ def test_generate_messages_to_a_url_are_refused_without_its_password(
     assert err.startswith("cdcwire generate: --to s3://***@b/x: ")
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_generate_rows_that_a_format_does_not_carry_name_the_workload(
+    jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--workload", "mostly-null", "--rows", "60", "--to", str(tmp_path / "x")]
+    code, _, err = run(capsys, "generate", "cdl-json", *words, "--jobs", jobs)
+    assert code == 2
+    assert "--workload mostly-null has rows that cdl-json does not carry: '" in err
+    assert err.count("\n") == 1
+
+
 def test_generate_restarts_of_a_queue_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
