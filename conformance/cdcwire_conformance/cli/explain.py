@@ -16,8 +16,8 @@ from cdcwire_conformance.cli.context import UsageError, add_context_arguments, c
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
+from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_conformance.visible import visible
-from cdcwire_conformance.whole_files import read_whole
 
 NAME = "explain"
 HELP = "print bytes with their field, value and clause"
@@ -104,11 +104,14 @@ def _placed(message: Message, arguments: argparse.Namespace) -> Message:
 
 
 def _schema_files(messages: list[tuple[str, Message]], prefix: Path) -> Iterator[StoredFile]:
-    """Yield the schema files of the tables that the files are of."""
+    """Yield the schema files of the tables that the files are of. Raises: StoreError."""
+    store = LocalStore(prefix)
     for _, message in messages:
         assert isinstance(message, StoredFile)
-        for file in sorted(prefix.joinpath(*message.path.split("/")[:2], "meta").glob("*.json")):
-            yield StoredFile(file.relative_to(prefix).as_posix(), read_whole(file))
+        folder = "/".join([*message.path.split("/")[:2], "meta"])
+        paths = (each.path for each in store.list(folder, recursive=False))
+        for path in sorted(path for path in paths if path.endswith(".json")):
+            yield StoredFile(path, store.read(path))
 
 
 def _messages(arguments: argparse.Namespace, format_: Format) -> list[tuple[str, Message]]:

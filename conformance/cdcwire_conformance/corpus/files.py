@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 from zipfile import ZipFile
 
-from cdcwire_conformance.inside import file_inside, is_inside
+from cdcwire_conformance.inside import is_inside, read_inside
 
 
 class CorpusFiles(Protocol):
@@ -53,7 +53,7 @@ class FolderFiles:
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raises: OSError."""
-        return file_inside(self.root, name).read_bytes()
+        return read_inside(self.root, name)
 
     def __contains__(self, name: str) -> bool:
         return is_inside(self.root, self.root / name) and (self.root / name).is_file()

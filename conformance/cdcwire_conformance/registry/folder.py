@@ -6,11 +6,13 @@ that the folder may hold notes.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
+from cdcwire_conformance.inside import open_inside
 from cdcwire_conformance.registry.errors import RegistryError
 
 SUFFIX = ".avsc"
@@ -28,19 +30,28 @@ def read_schema_folder(folder: Path) -> dict[str, str]:
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
-    if not folder.is_dir():
-        raise RegistryError("there is no such folder", str(folder), _ADVICE)
-    for file in sorted(folder.glob(f"*{SUFFIX}")):
+    for file in _files_in(folder):
         name = file.stem
         if not _NUMBER.fullmatch(name) and not _UUID.fullmatch(name):
             raise RegistryError("the name of the file is not an id", str(file), _ADVICE)
         try:
-            if file.stat().st_size > MAX_SCHEMA_BYTES:
+            with open_inside(folder, file.name) as stream:
+                text = stream.read(MAX_SCHEMA_BYTES + 1)
+            if len(text) > MAX_SCHEMA_BYTES:
                 problem = f"the file is longer than {MAX_SCHEMA_BYTES} bytes"
                 raise RegistryError(problem, str(file))
-            yield name.lower(), file.read_bytes().decode("utf-8-sig").strip()
+            yield name.lower(), text.decode("utf-8-sig").strip()
         except UnicodeDecodeError as error:
             problem = f"byte {error.start} is not UTF-8"
             raise RegistryError(problem, str(file), "a schema is text in UTF-8") from None
         except OSError as error:
             raise RegistryError(f"can't be read: {error.strerror}", str(file)) from None
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder / name for name in os.listdir(folder) if name.endswith(SUFFIX))
+    except (FileNotFoundError, NotADirectoryError):
+        raise RegistryError("there is no such folder", str(folder), _ADVICE) from None
+    except OSError as error:
+        raise RegistryError(f"can't be read: {error.strerror}", str(folder)) from None

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,7 +24,7 @@ from cdcwire.model.text import Json
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
 from cdcwire_conformance.sources.line_files import BlankLines, is_lines
-from cdcwire_conformance.sources.stores import open_here
+from cdcwire_conformance.sources.stores import LocalStore, open_here
 from cdcwire_conformance.whole_files import read_rest, read_whole, whole_file
 
 __all__ = ["InputError", "line_message", "message_to_json", "read_messages", "write_messages"]
@@ -165,7 +167,8 @@ def read_messages(
     if is_folder or is_lines(path.name):
         if key is not None or hex:
             raise InputError("JSON lines have their own keys, in base64", source)
-        yield from _read_folder(path) if is_folder else _read_lines(path)
+        lines = _read_lines(str(path), partial(open_here, source))
+        yield from _read_folder(path) if is_folder else lines
         return
     raw = _read_all(source)
     is_file = "queue" not in carriers or ("storage" in carriers and path.suffix == ".json")
@@ -198,11 +201,15 @@ def write_messages(target: str, messages: Iterable[Message]) -> int:
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, Message]]:
-    files = sorted(file for file in folder.glob("*.jsonl*") if is_lines(file.name))
-    if not files:
+    try:
+        names = sorted(filter(is_lines, os.listdir(folder)))
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", str(folder)) from error
+    if not names:
         raise InputError("there is no *.jsonl in this directory", str(folder))
-    for file in files:
-        yield from _read_lines(file)
+    store = LocalStore(folder)
+    for name in names:
+        yield from _read_lines(str(folder / name), partial(store.open, name))
 
 
 def begins_with_message(raw: bytes) -> bool:
@@ -231,12 +238,12 @@ def _read_all(source: str) -> bytes:
         raise InputError(f"can't be read: {error.strerror}", _name(source)) from error
 
 
-def _read_lines(file: Path) -> Iterator[tuple[str, Message]]:
+def _read_lines(name: str, open_file: Callable[[], BinaryIO]) -> Iterator[tuple[str, Message]]:
     try:
-        with open_here(str(file)) as lines:
-            yield from _messages_of(lines, str(file))
+        with open_file() as lines:
+            yield from _messages_of(lines, name)
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", str(file)) from error
+        raise InputError(f"can't be read: {error.strerror or error}", name) from error
 
 
 def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,10 +19,18 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from cdcwire_conformance.extras import MissingExtraError, load_extra
-from cdcwire_conformance.inside import OutsideError, file_inside, is_inside
+from cdcwire_conformance.inside import (
+    BUFFER_BYTES,
+    OutsideError,
+    check_is_file,
+    file_inside,
+    is_inside,
+    open_inside,
+    read_inside,
+)
 from cdcwire_conformance.sources.line_files import plain
 from cdcwire_conformance.visible import without_secrets
-from cdcwire_conformance.whole_files import read_whole, write_whole
+from cdcwire_conformance.whole_files import write_whole
 
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
@@ -31,7 +38,6 @@ OpenFile: TypeAlias = Callable[[str], BinaryIO]
 _STAMPS = ("ETag", "etag", "md5", "mtime", "LastModified", "last_modified", "created")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")  # Hadoop writes file:/ with one slash
 
-_BUFFER_BYTES = 1 << 17  # a line has tens of KiB; it is slow to read in steps of the default 8 KiB
 _PORT = re.compile(r"[^:/@]*:\d+/")  # of a host, at the beginning of a URL whose path has an @
 
 
@@ -137,7 +143,7 @@ def is_hidden(path: str) -> bool:
 
 def open_here(path: str) -> BinaryIO:
     """Open a file of this machine; lines come without their compression."""
-    return plain(path, open(path, "rb", buffering=_BUFFER_BYTES))
+    return plain(path, open(path, "rb", buffering=BUFFER_BYTES))
 
 
 def opener_of(content: bytes | None) -> OpenFile:
@@ -218,7 +224,7 @@ class LocalStore:
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
         try:
-            return read_whole(file_inside(self.folder, path))
+            return read_inside(self.folder, path)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -226,7 +232,7 @@ class LocalStore:
 
     def open(self, path: str) -> BinaryIO:
         """Open a file, to be read and sought. Raises: OSError."""
-        return open_here(str(file_inside(Path(self.root), path)))
+        return plain(path, open_inside(Path(self.root), path))
 
     def put(self, path: str, value: bytes) -> None:
         """Write a file whole, over an existing one. Raises: StoreError."""
@@ -328,8 +334,7 @@ class _FsspecStore:
 
 def _listed(path: str, found: os.stat_result) -> Listed:
     """Return a file of this machine. Raises: OSError for a pipe or a device, which has no end."""
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-        raise OSError(None, "it is not a file, but a pipe, a socket or a device", path)
+    check_is_file(found, path)
     return Listed(path, found.st_size, f"{found.st_mtime_ns}-{found.st_ino}")
 
 
