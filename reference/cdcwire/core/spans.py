@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
 
@@ -50,6 +51,14 @@ class Spans:
                 self.spans.clear()
         yield from self.spans
         self.spans.clear()
+
+
+def unread_key(message: Message, clause: str) -> Iterator[Span]:
+    """Yield the span of a Kafka key, for formats that have none and ignore it."""
+    key = message.key if isinstance(message, KafkaMessage) else None
+    if key:
+        note = "not read: the format leaves the key null"
+        yield Span((), 0, len(key), key[:MAX_TEXT].hex(" "), clause, "key", note, key)
 
 
 def json_text(value: JsonValue) -> str:

@@ -15,7 +15,7 @@ from cdcwire.core.errors import Path
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import MAX_TEXT, Spans, json_text, with_instant
+from cdcwire.core.spans import MAX_TEXT, Spans, json_text, unread_key, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -88,6 +88,7 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
         else:
             yield from _file_spans(message, settings, definitions)
         return
+    yield from unread_key(message, "canal-json: framing")
     data = message.value or b""
     if not data:
         return

@@ -17,9 +17,9 @@ from operator import attrgetter, itemgetter
 
 from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import EVERYTHING, Context
-from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.message import Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
-from cdcwire.core.spans import MAX_TEXT
+from cdcwire.core.spans import unread_key
 from cdcwire.formats.craft.columns import INEXACT_FLOAT, is_inexact
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
@@ -87,7 +87,7 @@ def spans_of(
 
     The head has parts before and after the bodies, and is not read in the order of its bytes.
     """
-    yield from _key_spans(message, profile)
+    yield from unread_key(message, profile.expect_kafka)
     data = message.value or b""
     head = _Head(data)
     try:
@@ -165,13 +165,6 @@ def _bodies(
             yield reader.spans
             reader.spans.clear()
     yield reader.spans
-
-
-def _key_spans(message: Message, profile: Profile) -> Iterator[Span]:
-    key = message.key if isinstance(message, KafkaMessage) else None
-    if key:
-        note = "not read: the format leaves the key null"
-        yield Span((), 0, len(key), key[:MAX_TEXT].hex(" "), profile.expect_kafka, "key", note, key)
 
 
 class _Names:

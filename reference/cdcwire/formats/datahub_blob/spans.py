@@ -14,7 +14,7 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
-from cdcwire.core.spans import json_text
+from cdcwire.core.spans import json_text, unread_key
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import (
@@ -25,6 +25,7 @@ from cdcwire.datahub.explain import (
     json_spans,
 )
 from cdcwire.datahub.ops import OPS
+from cdcwire.datahub.records import CLAUSE_RECORDS
 from cdcwire.datahub.streamx import CLAUSES, StreamXType, streamx_type
 from cdcwire.formats.datahub_blob.batching import is_record
 from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
@@ -91,6 +92,7 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     """Yield the spans of every byte of a message."""
     settings = read_settings(context)
     body = queued(message)
+    yield from unread_key(body, CLAUSE_RECORDS)
     try:
         is_one = is_record(body, settings)
     except DecodeError:

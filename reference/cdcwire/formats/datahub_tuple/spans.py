@@ -9,8 +9,10 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import EventPart, Span, Subject
+from cdcwire.core.spans import unread_key
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import body_spans
+from cdcwire.datahub.records import CLAUSE_RECORDS
 from cdcwire.formats.datahub_tuple.events import events_of
 from cdcwire.formats.datahub_tuple.settings import EXECUTE_TIMES
 from cdcwire.formats.datahub_tuple.topic import (
@@ -35,6 +37,7 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     """Yield the spans of every byte of a body."""
     settings, topic = topic_in(context)
     body = queued(message)
+    yield from unread_key(body, CLAUSE_RECORDS)
     events = enumerate(events_of(body, topic, settings))
     current = -1
     image: EventPart = "after"
