@@ -88,6 +88,8 @@ class RowDecoder(FastDecoder):
         envelope = found.envelope
         if envelope.schema is not None:
             self._values.learn(message.value, envelope)
+        elif found.warnings:
+            return  # of columns or times: the learned reader would not repeat them
         elif self._has_alone and isinstance(found, Change) and not envelope.wrapped:
             origin = Origin("value", Parsed(envelope, envelope.payload, 0, 0))
             rows, _ = image_schemas(origin, self.settings, self.tables)

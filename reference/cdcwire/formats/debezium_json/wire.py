@@ -13,8 +13,9 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
-from cdcwire.connect.definitions import defined_struct
-from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
+from cdcwire.connect.definitions import defined_struct, doubtful_times
+from cdcwire.connect.fields import DEFINITIONS, Fields, Origin, definition_of, read_part, typed
+from cdcwire.connect.types import TIME
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
@@ -58,6 +59,7 @@ _NAMED = frozenset(
 )
 WithValue: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat | Unwrapped"
 Key: TypeAlias = "Parsed | TextKey | None"
+_MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
 _CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
 
 
@@ -187,8 +189,24 @@ def image_schemas(
     known, origin = definition_of(tables, schema or db, table, origin)
     if known is None or known.columns is None:
         return {}, origin
+    connector = source.value.get("connector")
+    if connector is not None and connector.value in _MILLISECONDS:
+        origin = _with_doubts(origin, doubtful_times(known.columns, settings.style))
     struct = defined_struct(known.columns, settings.style)
     return {"before": struct, "after": struct}, origin
+
+
+def _with_doubts(origin: Origin, names: tuple[str, ...]) -> Origin:
+    """Return an origin with a warning of each column whose times may have another unit."""
+    if not names:
+        return origin
+    doubts = (
+        f"times of {name!r:.40} are read in microseconds; if they are milliseconds, set the "
+        f"column's source to {TIME} ({DEFINITIONS})"
+        for name in names
+    )
+    warnings = (*origin.parsed.warnings, *doubts)
+    return replace(origin, parsed=replace(origin.parsed, warnings=warnings))
 
 
 def _message(fields: Fields, key: Key) -> WithValue:

@@ -156,3 +156,39 @@ def test_mode_for_times_wins_over_the_source_of_a_definition() -> None:
     mode = {"time-precision-mode": "connect"}
     assert read("3600000", column, "postgresql", **mode) == ("TimeType", 3600000)
     assert_refused("86400001", column, "postgresql", **mode)  # no millisecond of a day
+
+
+DOUBTS = [
+    ("time(3)", None, "postgresql", {}, True),
+    ("time(0)", "time", "postgresql", {}, True),
+    ("time(3)", None, "mysql", {}, False),
+    ("time(6)", None, "postgresql", {}, False),
+    ("time", None, "postgresql", {}, False),
+    ("time(3)", "io.debezium.time.Time", "postgresql", {}, False),
+    ("time(3)", "io.debezium.time.MicroTime", "postgresql", {}, False),
+    ("time(3)", None, "postgresql", {"time-precision-mode": "connect"}, False),
+]
+
+
+@pytest.mark.parametrize(("kind", "source", "connector", "options", "is_warned"), DOUBTS)
+def test_time_of_postgresql_without_unit_has_a_warning(
+    kind: str, source: str | None, connector: str, options: dict[str, str], is_warned: bool
+) -> None:
+    sent, column = message("3600000", connector), defined(kind, source)
+    assert read("3600000", column, connector, **options)[1] == 3600000
+    warnings = FORMAT.explain(sent, context=context_of(column, **options)).warnings
+    assert any("microseconds" in warning for warning in warnings) == is_warned
+    if is_warned:
+        context = context_of(column, lint="strict")
+        decode = FORMAT.decoder(context)
+        for _ in range(2):
+            with pytest.raises(DecodeError):
+                list(decode(sent))
+
+
+def test_other_message_of_a_warned_table_stays_an_error_in_the_fast_decoder() -> None:
+    context = context_of(defined("time(3)"), lint="strict")
+    decode = FORMAT.decoder(context)
+    for value in ("null", "3600000", "null"):
+        with pytest.raises(DecodeError):
+            list(decode(message(value, "postgresql")))
