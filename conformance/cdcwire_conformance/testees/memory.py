@@ -7,9 +7,10 @@ more than they use. The numbers come from ``/proc``; where there is none, nothin
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from cdcwire_conformance.testees.limits import MEBIBYTE, MEMORY_LIMIT
-from cdcwire_conformance.testees.processes import PROC, process_tree
+from cdcwire_conformance.testees.processes import PROC
 
 _SHARE = 0.75  # of the machine's memory, for all testees together
 
@@ -32,10 +33,10 @@ def default_limit(jobs: int) -> int | None:
     return min(MEMORY_LIMIT, int(total * _SHARE / max(1, jobs)))
 
 
-def resident_memory(pid: int) -> int:
-    """Return the resident bytes of a process and its children; 0 where none is left."""
+def resident_memory(pids: Iterable[int]) -> int:
+    """Return the resident bytes of processes; 0 for those that have ended."""
     page = os.sysconf("SC_PAGE_SIZE")
-    return page * sum(map(_resident_pages, process_tree(pid)))
+    return page * sum(map(_resident_pages, pids))
 
 
 def _resident_pages(pid: int) -> int:

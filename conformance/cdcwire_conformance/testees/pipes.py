@@ -8,6 +8,7 @@ into the pipe is written at once: the pipe is empty, since the testee has answer
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import queue
 import signal
@@ -26,13 +27,16 @@ from cdcwire_conformance.testees.memory import resident_memory
 from cdcwire_conformance.testees.processes import (
     kill,
     kill_labelled,
+    label_process,
     labelled_environment,
+    labelled_processes,
     process_tree,
 )
 
 FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
 _PIECE = 64 * 1024
 _SECONDS_BETWEEN_MEASUREMENTS = 0.05
+_MEASUREMENTS_PER_SEARCH = 20  # a search reads about all processes of the machine
 
 _LIVE: set[LineProcess] = set()
 
@@ -95,6 +99,7 @@ class LineProcess:
         marked, self._mark = labelled_environment(env)
         with interrupts_wait():  # no process is started and forgotten
             self._process = _start(command, marked)
+            label_process(self._process.pid, self._mark)
             assert self._process.stdout is not None
             assert self._process.stderr is not None
             self._threads = [
@@ -151,10 +156,16 @@ class LineProcess:
 
     def _watch_memory(self) -> None:
         assert self._memory_limit is not None
-        while not self._has_ended.wait(_SECONDS_BETWEEN_MEASUREMENTS):
-            if resident_memory(self._process.pid) > self._memory_limit:
+        left: set[int] = set()  # have left their parents
+        for number in itertools.count(1):
+            if self._has_ended.wait(_SECONDS_BETWEEN_MEASUREMENTS):
+                return
+            if number % _MEASUREMENTS_PER_SEARCH == 0:
+                left = set(labelled_processes(self._mark))
+            processes = left.union(process_tree(self._process.pid))
+            if resident_memory(processes) > self._memory_limit:
                 self.is_over_memory = True
-                kill(list(process_tree(self._process.pid)))
+                kill(list(processes))
                 return
 
     def write(self, data: bytes, deadline: float) -> None:

@@ -1,7 +1,9 @@
 """The processes that a command has started, so that all of them can be ended.
 
-Children are found by their parents, and those that have left their parents by a variable in their
-environment. Both need ``/proc``; elsewhere only the group of the command is killed.
+Children are found by their parents, and others by a label. The label is a
+variable in the environment, and a limit on a resource that Linux no longer has. A process
+inherits the limit whatever its environment and its session are. All of this needs ``/proc``;
+elsewhere only the group of the command is killed.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ import itertools
 import os
 import secrets
 import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PROC = Path("/proc")
 LABEL_VARIABLE = "CDCWIRE_TESTEE"
-_RUN = secrets.token_hex(8)
+_RUN = str(secrets.choice(range(10**8, 10**9)))  # a label is 18 digits: a run, a number in it
+_FILE_LOCKS = 10  # RLIMIT_LOCKS: without effect since Linux 2.4.25
+_NAME_OF_FILE_LOCKS = b"Max file locks"  # in /proc/PID/limits
 _numbers = itertools.count(1)
 _ROUNDS = 50  # a process may fork while it is looked for, and takes a moment to end
 _SECONDS_BETWEEN_ROUNDS = 0.02
@@ -25,8 +30,22 @@ _SECONDS_BETWEEN_ROUNDS = 0.02
 
 def labelled_environment(env: Mapping[str, str] | None) -> tuple[dict[str, str], str]:
     """Return an environment with a new label, and the label."""
-    label = f"{_RUN}.{next(_numbers)}."
+    label = f"{_RUN}{next(_numbers):09}"
     return {**(os.environ if env is None else env), LABEL_VARIABLE: label}, label
+
+
+def label_process(pid: int, label: str) -> None:
+    """Give a label to a process that has just started, for all that it will start (Linux).
+
+    A process of another user can't get it.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        for each in process_tree(pid):
+            with contextlib.suppress(OSError, ValueError):
+                _, hard = resource.prlimit(each, _FILE_LOCKS)
+                resource.prlimit(each, _FILE_LOCKS, (int(label), hard))
 
 
 def process_tree(pid: int) -> Iterator[int]:
@@ -52,19 +71,28 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def labelled_processes(label: str = _RUN) -> Iterator[int]:
-    """Yield the running processes with a label in their environment; by default of any command."""
-    wanted = f"{LABEL_VARIABLE}={label}".encode()
+    """Yield the running processes with a label; by default those of all commands."""
     try:
         names = os.listdir(PROC)
     except OSError:
         return
     for name in names:
-        if name.isdigit() and int(name) != os.getpid():
-            # A process that has ended, or of another user, has no environment to read.
-            with contextlib.suppress(OSError):
-                environment = (PROC / name / "environ").read_bytes()
-                if any(each.startswith(wanted) for each in environment.split(b"\0")):
-                    yield int(name)
+        if name.isdigit() and int(name) != os.getpid() and _has_label(PROC / name, label.encode()):
+            yield int(name)
+
+
+def _has_label(process: Path, label: bytes) -> bool:
+    try:
+        limits = (process / "limits").read_bytes()
+        soft = limits.partition(_NAME_OF_FILE_LOCKS)[2].lstrip()
+        if soft.startswith(label):
+            stat = (process / "stat").read_bytes()
+            return stat.rpartition(b")")[2].split()[0] != b"Z"  # it has ended otherwise
+        environment = (process / "environ").read_bytes()
+    except OSError:  # it has ended, or is a process of another user
+        return False
+    wanted = f"{LABEL_VARIABLE}=".encode() + label
+    return any(each.startswith(wanted) for each in environment.split(b"\0"))
 
 
 def kill_labelled(label: str) -> None:

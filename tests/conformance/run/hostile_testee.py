@@ -34,6 +34,21 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+def start_daemon(code: str) -> None:
+    """Start a process without parent, session and environment. It is running at the return."""
+    read, write = os.pipe()  # its end at the daemon is closed when the program begins
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            note()
+            os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+            os.dup2(1, 2)
+            os.execve(sys.executable, [sys.executable, "-c", code], {})
+        os._exit(0)
+    os.close(write)
+    os.read(read, 1)
+
+
 def misbehave(seq: object) -> None:
     match MODE:
         case "silence":
@@ -67,6 +82,11 @@ def misbehave(seq: object) -> None:
         case "orphan":  # a process in another session keeps the pipes open
             note(subprocess.Popen([sys.executable, "-c", SLEEP], start_new_session=True).pid)
             sys.exit(3)
+        case "daemon":
+            start_daemon(SLEEP)
+        case "memory-of-a-daemon":
+            start_daemon(f"kept = bytearray(b'x' * 300_000_000); {SLEEP}")
+            time.sleep(900)
         case "deaf":  # nothing but SIGKILL ends it and its child
             ignore_signals()
             note(subprocess.Popen([sys.executable, "-c", SLEEP], start_new_session=True).pid)

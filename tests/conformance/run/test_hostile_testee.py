@@ -84,6 +84,24 @@ def test_misbehaviour_is_a_failed_case_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
+    ("mode", "words", "verdict"),
+    [
+        ("daemon", LONG, "passed"),
+        ("memory-of-a-daemon", [*LONG, "--memory", "150"], "crashed"),
+    ],
+)
+@pytest.mark.parametrize("one_shot", [False, True], ids=["kept-alive", "one-shot"])
+def test_process_that_has_left_parent_session_and_environment_is_killed(
+    mode: str, words: list[str], verdict: str, one_shot: bool, verify: Verify, tmp_path: Path
+) -> None:
+    _, shown = verify(mode, *words, *(["--one-shot"] if one_shot else []))
+    assert shown.startswith(f"{verdict}\n")
+    daemon = (tmp_path / "pids").read_text("ascii").split()[0]
+    commands = Path("/proc", daemon, "cmdline")  # empty when it has ended and nobody has waited
+    assert not commands.exists() or commands.read_bytes() == b""
+
+
+@pytest.mark.parametrize(
     ("mode", "verdict"),
     [("long-problem", "failed"), ("names", "failed"), ("long-word", "crashed")],
 )
