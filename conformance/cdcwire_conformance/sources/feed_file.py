@@ -16,6 +16,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.options import OptionError, OptionValue, parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Table
+from cdcwire_conformance.inside import is_inside, read_inside
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.stores import SourceError, is_url
 from cdcwire_conformance.usage import read_tables
@@ -61,10 +62,11 @@ def read_feed_file(folder: str) -> FeedFile | None:
     if path is None:
         return None
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        problem = json_problem(error) if isinstance(error, ValueError) else str(error)
-        raise SourceError(f"{path}: is {problem}") from error
+        document = json.loads(read_inside(path.parent, path.name).decode("utf-8"))
+    except OSError as error:
+        raise SourceError(f"{path}: can't be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{path}: is {json_problem(error)}") from error
     if not isinstance(document, dict) or document.get("feed") != 1:
         raise SourceError(f'{path}: is not a description of a feed, with "feed": 1')
     name, options = document.get("format"), document.get("options", {})
@@ -76,4 +78,6 @@ def read_feed_file(folder: str) -> FeedFile | None:
         raise SourceError(f"{path}: {error}") from error
     tables = Path(folder, TABLES_FILE)
     has_tables = get_format(name).needs_tables and tables.is_file()
+    if has_tables and not is_inside(tables.parent, tables):
+        raise SourceError(f"{tables}: can't be read: it leads out of its directory")
     return FeedFile(str(path), name, options, read_tables(str(tables)) if has_tables else ())
