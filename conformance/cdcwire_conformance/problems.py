@@ -6,6 +6,8 @@ import argparse
 import json
 from typing import NoReturn
 
+from cdcwire.core.registry import FORMAT_NAMES
+
 
 class InvalidJsonError(ValueError):
     """A text that ``json`` would read and JSON does not allow. It completes "The text is"."""
@@ -38,6 +40,13 @@ def integer_argument(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is not an integer") from None
+
+
+def format_argument(text: str) -> str:
+    """Return the name of a format. Raises: argparse.ArgumentTypeError."""
+    if text not in FORMAT_NAMES:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not one of {', '.join(FORMAT_NAMES)}")
+    return text
 
 
 def positive_argument(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -61,6 +62,16 @@ def _documents(text: str, file: str) -> list[object]:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: {json_problem(error)}") from error
+
+
+def golden_root(arguments: argparse.Namespace) -> Path | None:
+    """Return the golden folder that ``--root`` names; None without it. Raises: UsageError."""
+    if not arguments.root:
+        return None
+    root = Path(arguments.root)
+    if not root.is_dir():
+        raise UsageError(f"--root: {root} is not a directory")
+    return root
 
 
 def check_writable(file: Path, option: str) -> None:

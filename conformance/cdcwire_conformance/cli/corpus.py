@@ -27,6 +27,8 @@ from cdcwire_conformance.corpus.store import (
 )
 from cdcwire_conformance.export import ExportError, export_corpus
 from cdcwire_conformance.inside import file_inside
+from cdcwire_conformance.problems import format_argument
+from cdcwire_conformance.usage import golden_root
 from cdcwire_conformance.visible import visible
 from cdcwire_conformance.whole_files import write_whole
 
@@ -54,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verbs of ``cdcwire corpus`` and their arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     listing = _verb(verbs, "list", _list, "name the cases")
-    listing.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    listing.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     listing.add_argument("--clause", metavar="ID", help="only cases of this clause")
     listing.add_argument("--level", choices=("must", "should", "may", "unspecified"))
     listing.add_argument("--match", metavar="PATTERN", help="only ids like this: 'craft/rows/*'")
@@ -63,14 +65,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("id", metavar="ID")
     copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")
     copying.add_argument("folder", metavar="DIR")
-    copying.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    copying.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     exporting = _verb(verbs, "export", _export, "write all cases as JSON lines, without Python")
     exporting.description = (
         "Write the stored and the derived cases as lines of JSON. Schemas, the rules of "
         "comparison and checksums are added. The target is a new .zip file or a new folder."
     )
     exporting.add_argument("target", metavar="FILE|DIR")
-    exporting.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    exporting.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     exporting.add_argument(
         "--no-derived", action="store_true", help="leave out the cases that rules derive"
     )
@@ -79,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("choices", _choices, "list what a format leaves open, and the choices there are"),
     ):
         naming = _verb(verbs, name, run_verb, help_text)
-        naming.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+        naming.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     _verb(verbs, "check", _check, "check that cases, bytes, pages and codecs agree")
     rebuilding = _verb(verbs, "rebuild", _rebuild, "make hexdumps, sums and the index again")
     rebuilding.add_argument(
@@ -91,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the chosen verb. Returns the exit code. Raises: UsageError."""
     verb: Callable[[argparse.Namespace, Path | None], int] = arguments.run_verb
     try:
-        return verb(arguments, Path(arguments.root) if arguments.root else None)
+        return verb(arguments, golden_root(arguments))
     except CorpusError as error:
         raise UsageError(str(error)) from error
 
@@ -108,19 +110,15 @@ def _verb(
     return parser
 
 
-def _format_name(word: str) -> str:
-    if word not in FORMAT_NAMES:
-        raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(FORMAT_NAMES)}")
-    return word
-
-
 def _list(arguments: argparse.Namespace, root: Path | None) -> int:
-    cases = [
-        case
-        for case in load_cases(arguments.formats or None, arguments.match, root)
-        if arguments.level in (None, case.level)
-        and (arguments.clause is None or arguments.clause in case.clauses)
-    ]
+    found = load_cases(arguments.formats or None, arguments.match, root)
+    if arguments.match is not None and not found:
+        raise UsageError(f"no case fits --match {arguments.match!r:.80}")
+    if arguments.clause is not None:
+        found = tuple(case for case in found if arguments.clause in case.clauses)
+        if not found:
+            raise UsageError(f"no such case has the clause {arguments.clause!r:.80}")
+    cases = [case for case in found if arguments.level in (None, case.level)]
     if arguments.json:
         for case in cases:
             print(json.dumps(_summary(case), ensure_ascii=False))

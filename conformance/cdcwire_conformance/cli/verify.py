@@ -126,13 +126,14 @@ def _results(
     from cdcwire_conformance.corpus.store import corpus_version
     from cdcwire_conformance.output.paths import without_machine_paths
     from cdcwire_conformance.run.results import Results
+    from cdcwire_conformance.usage import golden_root
 
     command = without_secrets(" ".join(arguments.command or ["(reference)"]))
     return Results(
         description,
         without_machine_paths(command, Path.cwd()),
         "one-shot" if arguments.one_shot else "kept alive",
-        corpus_version(_root(arguments)),
+        corpus_version(golden_root(arguments)),
         formats,
     )
 
@@ -149,10 +150,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import choose
+    from cdcwire_conformance.usage import golden_root
 
-    root = _root(arguments)
-    if root is not None and not root.is_dir():
-        raise UsageError(f"--root: {root} is not a directory")
+    root = golden_root(arguments)
     check_outputs(arguments)
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
@@ -203,10 +203,6 @@ def _verify(arguments: argparse.Namespace) -> int:
         write_results(arguments, results, expected)
         raise
     return _exit_code(results) if write_results(arguments, results, expected) else 2
-
-
-def _root(arguments: argparse.Namespace) -> Path | None:
-    return Path(arguments.root) if arguments.root else None
 
 
 def _nothing(arguments: argparse.Namespace, description: Description) -> str:

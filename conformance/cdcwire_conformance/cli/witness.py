@@ -9,6 +9,8 @@ from pathlib import Path
 
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.problems import format_argument
+from cdcwire_conformance.usage import golden_root
 from cdcwire_conformance.visible import visible
 
 NAME = "witness"
@@ -29,7 +31,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire witness``."""
     parser.usage = "cdcwire witness [FORMAT ...] [-- COMMAND ...]"
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
+    parser.add_argument(
+        "formats", nargs="*", type=format_argument, metavar="FORMAT", help=", ".join(FORMAT_NAMES)
+    )
     parser.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
 
 
@@ -43,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_witnesses,
     )
 
-    root = Path(arguments.root) if arguments.root else None
+    root = golden_root(arguments)
     if arguments.command is not None:
         golden_folder(root)  # refuses an archive before anything is judged
     sums = case_sums(root)

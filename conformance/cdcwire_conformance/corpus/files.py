@@ -44,9 +44,17 @@ class FolderFiles:
         self.root = root
 
     def names(self, folder: str = "") -> Iterator[str]:
-        """Yield the names of all files, sorted; those in ``folder``, a name at the top."""
+        """Yield the names of all files, sorted; those in ``folder``, a name at the top.
+
+        Raises: OSError for a folder that can't be read.
+        """
         found = []
-        for place, _, names in os.walk(self.root / folder):
+
+        def failed(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError):
+                raise OSError(None, f"can't be read: {error.strerror}", error.filename) from error
+
+        for place, _, names in os.walk(self.root / folder, onerror=failed):
             above = Path(place).relative_to(self.root).as_posix()
             found += names if above == "." else [f"{above}/{name}" for name in names]
         yield from sorted(found)

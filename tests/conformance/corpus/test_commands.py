@@ -37,6 +37,53 @@ def test_list_takes_clause_level_and_format(golden: Path, capsys: Output) -> Non
     assert not out(capsys, "corpus", "list", "--level", "may", *root)
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--match", "nosuch"], "no case fits --match 'nosuch'"),
+        (["open-protocol", "--match", "craft/*"], "no case fits --match 'craft/*'"),
+        (["--clause", "nosuch"], "no such case has the clause 'nosuch'"),
+    ],
+    ids=["match", "match-of-another-format", "clause"],
+)
+def test_list_reports_a_filter_that_nothing_fits(
+    words: list[str], problem: str, golden: Path, capsys: Output
+) -> None:
+    assert main(["corpus", "list", *words, "--root", str(golden)]) == 2
+    assert capsys.readouterr() == ("", f"cdcwire corpus: {problem}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["corpus", "list"],
+        ["corpus", "check"],
+        ["corpus", "rebuild"],
+        ["corpus", "features", "craft"],
+        ["witness"],
+        ["verify", "craft"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("kind", ["missing", "file"])
+def test_root_that_is_not_a_directory_is_one_line(
+    words: list[str], kind: str, tmp_path: Path, capsys: Output
+) -> None:
+    root = tmp_path / "nope"
+    if kind == "file":
+        root.touch()
+    assert main([*words, "--root", str(root)]) == 2
+    problem = f"cdcwire {words[0]}: --root: {root} is not a directory\n"
+    assert capsys.readouterr() == ("", problem)
+
+
+def test_witness_of_an_unknown_format_is_an_error(capsys: Output) -> None:
+    assert main(["witness", "nope"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "'nope' is not one of craft" in shown.err
+
+
 def test_show_prints_meaning_and_bytes(golden: Path, capsys: Output) -> None:
     text = out(capsys, "corpus", "show", "craft/events/resolved", "--root", str(golden))
     assert "  must: accept; since 0.1.0" in text
