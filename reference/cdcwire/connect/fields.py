@@ -18,6 +18,7 @@ from cdcwire.core.strict_json import JsonObject, JsonValue, Number
 from cdcwire.model.events import Table
 
 DEFINITIONS = "connect: definitions"
+_BOOLEANS = ("boolean", "struct")  # types that are booleans, or may have some
 
 
 def _places(schema: Schema, _text: str) -> dict[str, int]:
@@ -238,7 +239,8 @@ def _with_booleans(row: JsonObject, columns: Mapping[str, Schema]) -> JsonObject
 
 def _boolean(value: JsonValue, schema: Schema) -> JsonValue:
     if isinstance(value, JsonObject) and schema.type == "struct":
-        return _with_booleans(value, {field.name: field.schema for field in schema.fields})
+        shown = {each.name: each.schema for each in schema.fields if each.schema.type in _BOOLEANS}
+        return _with_booleans(value, shown) if shown else value
     if isinstance(value, Number) and schema.type == "boolean" and value.text in ("0", "1"):
         return value.text == "1"
     return value
