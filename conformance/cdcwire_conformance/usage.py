@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from cdcwire.core.options import OptionValue
@@ -72,6 +74,20 @@ def golden_root(arguments: argparse.Namespace) -> Path | None:
     if not root.is_dir():
         raise UsageError(f"--root: {root} is not a directory")
     return root
+
+
+def check_apart(targets: Mapping[str, str | None]) -> None:
+    """Check that no two options name the same file. A device may have several outputs.
+
+    Raises: UsageError.
+    """
+    seen: dict[str, str] = {}
+    for option, target in targets.items():
+        if not target or (os.path.exists(target) and not os.path.isfile(target)):
+            continue
+        first = seen.setdefault(os.path.realpath(target), option)
+        if first != option:
+            raise UsageError(f"{option}: {target} is the file of {first} too; name another file")
 
 
 def check_writable(file: Path, option: str) -> None:

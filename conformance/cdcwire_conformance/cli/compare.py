@@ -25,7 +25,7 @@ from cdcwire_conformance.cli.compare_engine import (
     runs_embedded,
 )
 from cdcwire_conformance.cli.compare_masking import Masking, add_masking_arguments, masking_from
-from cdcwire_conformance.cli.compare_reports import check_reports, write_reports
+from cdcwire_conformance.cli.compare_reports import check_feeds_kept, check_reports, write_reports
 from cdcwire_conformance.cli.compare_rules import (
     add_rule_arguments,
     add_window_arguments,
@@ -290,6 +290,7 @@ def prepared(arguments: argparse.Namespace) -> Work:
     configure_sides(arguments, NAME)
     _identify_sides(arguments, settings)
     sources = parse_source(arguments.left), parse_source(arguments.right)
+    check_feeds_kept(arguments, sources)
     options = _options(arguments, [source.format.name for source in sources])
     context = context_from(arguments)
     schemas = _schemas(arguments, context, sources)

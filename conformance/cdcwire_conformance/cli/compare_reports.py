@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.compare_masking import Masking
-from cdcwire_conformance.sources.stores import directory_of, has_password, open_store
-from cdcwire_conformance.usage import UsageError, check_writable
+from cdcwire_conformance.inside import is_inside
+from cdcwire_conformance.sources.feed_file import FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE
+from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.sources.stores import directory_of, has_password, is_url, open_store
+from cdcwire_conformance.usage import UsageError, check_apart, check_writable
 from cdcwire_conformance.whole_files import write_whole
 
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.result import Comparison
 
 _FILES = ("json", "html", "junit")
+_FILES_OF_FOLLOW = ("metrics", "state")
 
 
 def check_reports(arguments: argparse.Namespace) -> None:
@@ -34,12 +39,16 @@ def check_reports(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--{name}: a URL may be shown, so it takes no password")
     for name in _FILES:
         target = getattr(arguments, name)
+        if target:
+            setattr(arguments, name, directory_of(target) or target)
+    names = (*_FILES, *_FILES_OF_FOLLOW)
+    check_apart({f"--{name}": getattr(arguments, name) for name in names})
+    for name in _FILES:
+        target = getattr(arguments, name)
         if not target:
             continue
-        file = directory_of(target)
-        if file is not None:
-            setattr(arguments, name, file)
-            check_writable(Path(file), f"--{name}")
+        if not is_url(target):
+            check_writable(Path(target), f"--{name}")
         elif arguments.follow:
             raise UsageError("--json of --follow grows line by line; it needs a file, not a URL")
         else:
@@ -49,6 +58,25 @@ def check_reports(arguments: argparse.Namespace) -> None:
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 raise UsageError(f"--{name}: {target} can't be reached: {reason}") from error
+
+
+def check_feeds_kept(arguments: argparse.Namespace, sources: Iterable[Source]) -> None:
+    """Check that no report replaces a file of a feed. Raises: UsageError."""
+    for name in (*_FILES, *_FILES_OF_FOLLOW):
+        target = getattr(arguments, name)
+        if not target or not Path(target).is_file():
+            continue
+        for source in sources:
+            if source.folder and not is_url(source.folder) and _has_file(source, target):
+                raise UsageError(f"--{name}: {target} is a file of {source}; name another file")
+
+
+def _has_file(source: Source, file: str) -> bool:
+    if not is_inside(Path(source.folder), file):
+        return False
+    names = (*source.files, FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE)
+    real = os.path.realpath(file)
+    return any(os.path.realpath(os.path.join(source.folder, name)) == real for name in names)
 
 
 def write_reports(arguments: argparse.Namespace, found: Comparison, masking: Masking) -> None:

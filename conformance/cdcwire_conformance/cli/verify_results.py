@@ -23,16 +23,20 @@ def check_outputs(arguments: argparse.Namespace) -> None:
 
     Raises: UsageError, MissingExtraError.
     """
-    from cdcwire_conformance.usage import check_writable
+    from cdcwire_conformance.usage import check_apart, check_writable
 
     if arguments.html:
         from cdcwire_conformance.output.html.render import require_jinja
 
         require_jinja()
-    for name in ("json", "junit", "markdown", "badge", "html", "write_expected_failures"):
-        file = getattr(arguments, name)
+    names = ("json", "junit", "markdown", "badge", "html", "write_expected_failures")
+    targets = {f"--{name.replace('_', '-')}": getattr(arguments, name) for name in names}
+    check_apart(targets)
+    *reports, _ = targets.items()  # the list of failures may replace the one that is read
+    check_apart({"--expected-failures": arguments.expected_failures, **dict(reports)})
+    for option, file in targets.items():
         if file:
-            check_writable(Path(file), f"--{name.replace('_', '-')}")
+            check_writable(Path(file), option)
 
 
 def write_results(

@@ -152,3 +152,48 @@ def test_help_has_examples_and_exit_codes(capsys: pytest.CaptureFixture[str]) ->
     assert "cdcwire compare craft:file:a open-protocol:file:b\n" in out
     assert main(["--help"]) == 0
     assert "compare two feeds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "link.json", "feed.json"])
+def test_report_replaces_no_file_of_a_feed(
+    name: str, feed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "feed"
+    (folder / "feed.json").write_text('{"feed": 1, "format": "craft", "options": {}}')
+    (folder / "link.json").symlink_to("messages.jsonl")
+    before = (folder / name).read_bytes()
+    assert main(["compare", feed, feed, "--json", str(folder / name)]) == 2
+    out, err = capsys.readouterr()
+    problem = f"--json: {folder / name} is a file of {feed}; name another file"
+    assert (out, err) == ("", f"cdcwire compare: {problem}\n")
+    assert (folder / name).read_bytes() == before
+
+
+def test_report_may_replace_an_older_one_in_the_directory_of_a_feed(
+    feed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow", reason="the extra embedded is not installed")
+    assert main(["generate", "craft", "--rows", "3", "--to", str(tmp_path / "feed")]) == 0
+    report = tmp_path / "feed" / "found.json"
+    for _ in range(2):
+        assert main(["compare", feed, feed, "--engine", "embedded", "--json", str(report)]) == 0
+    capsys.readouterr()
+    assert report.read_bytes().startswith(b"{")
+
+
+@pytest.mark.parametrize("second", ["report", "./report", "link", "file:report"])
+def test_two_reports_need_two_files(
+    second: str,
+    feed: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("report")
+    words = ["--json", "report", "--junit", second]
+    assert main(["compare", feed, feed, *words]) == 2
+    shown = second.removeprefix("file:")
+    problem = f"--junit: {shown} is the file of --json too; name another file"
+    assert capsys.readouterr().err == f"cdcwire compare: {problem}\n"
+    assert not (tmp_path / "report").exists()
