@@ -6,8 +6,10 @@ import argparse
 from typing import get_args
 
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.visible import shortened
 
 DEFAULT_JOBS = 4
+MOST = 999_999_999  # of a number without a limit that has a reason
 MOST_JOBS = 256
 MOST_MEBIBYTES = 4096  # of one answer
 MAX_CRASHES = 3
@@ -191,10 +193,13 @@ def _seconds(text: str) -> float:
     return number
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+def _count(text: str, most: int = MOST) -> int:
+    if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0")
-    return int(text)
+    digits = text.lstrip("0") or "0"
+    if len(digits) > len(str(most)) or int(digits) > most:
+        raise argparse.ArgumentTypeError(f"{shortened(text, 40)} is too large; the most is {most}")
+    return int(digits)
 
 
 def _sample(text: str) -> int:
@@ -205,8 +210,8 @@ def _sample(text: str) -> int:
 
 
 def _jobs(text: str) -> int:
-    number = _count(text)
-    if not 1 <= number <= MOST_JOBS:
+    number = _count(text, MOST_JOBS)
+    if not number:
         raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_JOBS}")
     return number
 
@@ -214,8 +219,8 @@ def _jobs(text: str) -> int:
 def _answer_size(text: str) -> int:
     from cdcwire_conformance.testees.limits import MEBIBYTE
 
-    number = _count(text)
-    if not 1 <= number <= MOST_MEBIBYTES:
+    number = _count(text, MOST_MEBIBYTES)
+    if not number:
         raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_MEBIBYTES}")
     return number * MEBIBYTE
 

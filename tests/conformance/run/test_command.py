@@ -67,7 +67,15 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "krafft"], "format 'krafft' is not known; there are: craft, "),
         (["verify", "--level", "could"], "invalid choice: 'could'"),
         (["verify", "--timeout", "0"], "argument --timeout"),
-        (["verify", "--jobs", "999999999"], "999999999 is not a number from 1 to 256"),
+        (["verify", "--jobs", "999999999"], "999999999 is too large; the most is 256"),
+        (["verify", "--jobs", "9" * 5000], " more characters) is too large; the most is 256"),
+        *(
+            (["verify", option, "9" * 20], f"{option}: {'9' * 20} is too large; the most is {most}")
+            for option, most in (
+                *(("--jobs", 256), ("--answer-size", 4096), ("--memory", 999_999_999)),
+                *(("--show", 999_999_999), ("--seed", 999_999_999), ("--sample", 999_999_999)),
+            )
+        ),
         (["verify", "--jobs", "0"], "0 is not a number from 1 to 256"),
         (["verify", "--memory", "lots"], "'lots' is not a number from 0"),
         (["verify", "craft", "--root", "/no/such"], "/no/such"),
