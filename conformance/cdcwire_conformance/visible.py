@@ -145,12 +145,14 @@ def unfiltered(stream: TextIO) -> TextIO:
 def visible_output() -> Iterator[None]:
     """Let nothing that is printed in the block reach a terminal as a control character."""
     before = sys.stdout, sys.stderr
-    sys.stdout = cast(TextIO, VisibleStream(unfiltered(sys.stdout), "standard output"))
-    sys.stderr = cast(TextIO, VisibleStream(unfiltered(sys.stderr), "standard error"))
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
+    with open(os.devnull, "w", encoding="utf-8") as null:
+        errors = null if sys.stderr is None else unfiltered(sys.stderr)  # None: it is closed
+        sys.stdout = cast(TextIO, VisibleStream(unfiltered(sys.stdout), "standard output"))
+        sys.stderr = cast(TextIO, VisibleStream(errors, "standard error"))
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
 
 
 def _first_escaped(command: re.Match[str]) -> str:

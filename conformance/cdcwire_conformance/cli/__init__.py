@@ -70,8 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb. Returns: its exit code; 2 if it could not run."""
     words = list(sys.argv[1:] if argv is None else argv)
     is_verb = bool(words) and words[0] in (*VERBS, *FORMAT_NAMES)
-    with visible_output(), interrupts_raise():
-        return _code_of(f"cdcwire {words[0]}" if is_verb else "cdcwire", partial(_main, words))
+    return _code_shown(f"cdcwire {words[0]}" if is_verb else "cdcwire", partial(_main, words))
 
 
 def _main(words: list[str]) -> int:
@@ -84,8 +83,20 @@ def _main(words: list[str]) -> int:
 
 def run_verb(module: ModuleType, words: list[str]) -> int:
     """Run the verb that a module has. Returns: its exit code; 2 if it could not run."""
+    return _code_shown(f"cdcwire {module.NAME}", partial(_run, module, words))
+
+
+def _code_shown(name: str, run: Callable[[], int]) -> int:
+    """Run a function with the streams of a command. Returns: its exit code."""
+    is_closed = sys.stdout is None  # the next file that is opened would get its number
     with visible_output(), interrupts_raise():
-        return _code_of(f"cdcwire {module.NAME}", partial(_run, module, words))
+        return _code_of(name, _refuse_closed_output if is_closed else run)
+
+
+def _refuse_closed_output() -> int:
+    from cdcwire_conformance.usage import UsageError
+
+    raise UsageError(f"standard output is closed; to discard it, redirect it to {os.devnull}")
 
 
 def _code_of(name: str, run: Callable[[], int]) -> int:

@@ -1,9 +1,9 @@
 """The processes that a command has started, so that all of them can be ended.
 
-Children are found by their parents, and others by a label. The label is a
-variable in the environment, and a limit on a resource that Linux no longer has. A process
-inherits the limit whatever its environment and its session are. All of this needs ``/proc``;
-elsewhere only the group of the command is killed.
+Children are found by their parents, and others by a label. The label is a variable in the
+environment, and a limit on a resource that Linux no longer has. A process inherits the limit
+whatever its environment and its session are. All of this needs ``/proc``; elsewhere only the group
+of the command is killed.
 """
 
 from __future__ import annotations

@@ -240,3 +240,26 @@ def test_whole_file_names_the_file_in_its_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught, whole_file(file):
         raise AssertionError
     assert caught.value.filename == str(file)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the output")
+@pytest.mark.parametrize("verb", VERBS)
+def test_closed_output_is_one_line(verb: str, in_folder: Path) -> None:
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-c", CLI, verb, "craft", "x"]
+    ended = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    problem = "standard output is closed; to discard it, redirect it to /dev/null"
+    assert (ended.returncode, ended.stderr) == (2, f"cdcwire {verb}: {problem}\n")
+    assert list(in_folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the output")
+@pytest.mark.parametrize(
+    ("words", "code"), [(["options", "csv"], 0), (["decode", "craft", "x"], 2)]
+)
+def test_closed_standard_error_changes_nothing_else(
+    words: list[str], code: int, in_folder: Path
+) -> None:
+    command = ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-c", CLI, *words]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, timeout=60, check=False)
+    assert ended.returncode == code
+    assert (b"options of csv" in ended.stdout) == (code == 0)
