@@ -177,7 +177,10 @@ def _check_images(change: Change, fields: Fields) -> None:
 
 
 def _warnings(change: Change, has_types: bool) -> list[str]:
-    """Return what is odd. ``has_types``: without a schema a NULL looks like another type."""
+    """Return what is odd. ``has_types``: without a schema a NULL looks like another type.
+
+    Without a schema the columns of a row that is null are those of the definition, if any.
+    """
     warnings = []
     if change.message_type != ROW_CHANGE:
         warnings.append(
@@ -191,6 +194,8 @@ def _warnings(change: Change, has_types: bool) -> list[str]:
             warnings.append(f"unique column {field.name!r:.40} is not that of the row ({_UNIQUE})")
     data, before = change.data.schema.fields, change.before.schema.fields
     names = [[field.name for field in fields] for fields in (data, before)]
+    if not has_types and None in (change.data.values, change.before.values):
+        return warnings
     if data and before and (data != before if has_types else names[0] != names[1]):
         warnings.append(f"data and before have other columns ({_IMAGES})")
     return warnings

@@ -344,6 +344,23 @@ def test_required_member_may_not_be_missing_without_schema(name: str) -> None:
     assert caught.value.path == ("value", name)
 
 
+@pytest.mark.parametrize("before", ["null", "missing"])
+def test_row_that_is_null_has_no_columns_to_compare_without_schema(before: str) -> None:
+    """The definition has a column more than the row."""
+    columns = Column("id", IntType(32)), Column("c", IntType(32)), Column("d", IntType(32))
+    tables = (Table("ct_pg2hudi", "public", columns=columns, key=("id",)),)
+    context = Context({"lint": "strict"}, tables)
+    payload = {**PAYLOAD, "data": {"id": 34, "c": 1}, "before": None}
+    if before == "missing":
+        del payload["before"]
+    message = KafkaMessage(None, json.dumps(payload).encode())
+    (event,) = FORMAT.to_events(message, context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert (event.op, event.after.names, event.after.values) == ("insert", ("id", "c"), (34, 1))
+    assert [event_of(each) for each in FORMAT.decoder(context)(message)] == [event]
+
+
 @pytest.mark.parametrize(
     ("sent", "kind", "value"),
     [
