@@ -75,7 +75,6 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     """
     corpus = golden_files(root)
     is_whole = root is None or pages is not None
-    pages = pages or pages_folder()
     problems: list[Problem] = []
     skipped: list[str] = []
     find = _schema_check("case")
@@ -88,6 +87,7 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     for case in cases:
         if case.id not in broken:
             problems += _meaning(case)
+    pages = pages or pages_folder()
     problems += _clauses(cases, pages, is_whole)
     if is_whole:
         problems += _pages(pages, cases)
