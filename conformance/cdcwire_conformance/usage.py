@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cdcwire.core.options import OptionValue
@@ -64,6 +64,14 @@ def _documents(text: str, file: str) -> list[object]:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: {json_problem(error)}") from error
+
+
+def column_names(option: str, lists: Iterable[str], example: str) -> frozenset[str]:
+    """Return the columns of an option's lists, which have commas. Raises: UsageError."""
+    names = frozenset(name for each in lists for name in each.split(","))
+    if "" in names:
+        raise UsageError(f"{option}: a name of a column is empty; write {example}")
+    return names
 
 
 def golden_root(arguments: argparse.Namespace) -> Path | None:

@@ -7,6 +7,7 @@ control characters of whatever else is printed. Markdown takes ``cdcwire_conform
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -54,6 +55,11 @@ def visible_lines(text: str) -> str:
         for line in text.split("\n")
     )
     return _LOG_COMMAND.sub(_first_escaped, shown) if "::" in shown or "##" in shown else shown
+
+
+def visible_document(document: object) -> str:
+    """Return JSON of several lines that are visible, with the last line end."""
+    return visible_lines(json.dumps(document, indent=1, ensure_ascii=False)) + "\n"
 
 
 # GitHub Actions, Azure Pipelines and TeamCity obey such lines of a log.

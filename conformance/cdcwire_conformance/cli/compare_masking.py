@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.interrupts import Terminated
 from cdcwire_conformance.sources.stores import SourceError, directory_of
-from cdcwire_conformance.usage import UsageError
+from cdcwire_conformance.usage import UsageError, column_names
 from cdcwire_conformance.whole_files import read_whole
 
 if TYPE_CHECKING:
@@ -136,10 +136,7 @@ def masking_from(arguments: argparse.Namespace) -> Masking:
 
 def redacted_columns(arguments: argparse.Namespace) -> frozenset[str]:
     """Return the columns of --redact. Raises: UsageError."""
-    names = frozenset(name for each in arguments.redact for name in each.split(","))
-    if "" in names:
-        raise UsageError("--redact: a name of a column is empty; write email,phone")
-    return names
+    return column_names("--redact", arguments.redact, "email,phone")
 
 
 def _key(source: str) -> bytes:

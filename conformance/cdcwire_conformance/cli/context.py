@@ -15,6 +15,7 @@ from cdcwire_conformance.registry import MAX_ANSWER_BYTES, open_schemas
 from cdcwire_conformance.usage import (
     DEFAULT_SCHEMA,
     UsageError,
+    column_names,
     parse_option_arguments,
     read_tables,
 )
@@ -134,7 +135,5 @@ def _selection(include: list[str], columns: str | None) -> Selection:
         if not dot or not table:
             raise UsageError(f"--include {name!r:.80} is not SCHEMA.TABLE")
         tables.add((schema or None, table))
-    names = None if columns is None else frozenset(columns.split(","))
-    if names is not None and "" in names:
-        raise UsageError("--columns: a name of a column is empty; write id,total")
+    names = None if columns is None else column_names("--columns", [columns], "id,total")
     return Selection(frozenset(tables) if include else None, names)

@@ -33,7 +33,6 @@ from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import StoreError, directory_of, is_url, open_store
-from cdcwire_conformance.visible import without_secrets
 from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
@@ -164,8 +163,9 @@ def run(arguments: argparse.Namespace) -> int:
         known = sorted(name for name in FORMAT_NAMES if get_format(name).shard_text is not None)
         raise UsageError(f"--shards is a number from 1, of {' and '.join(known)}")
     if is_url(arguments.to):
-        place = without_secrets(arguments.to)
-        raise UsageError(f"--to {place}: only storage prefixes go to a URL; name a directory")
+        raise UsageError(
+            f"--to {arguments.to}: only storage prefixes go to a URL; name a directory"
+        )
     if not arguments.to:
         raise UsageError("--to: the name of the directory is empty")
     folder = Path(arguments.to)

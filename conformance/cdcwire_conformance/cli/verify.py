@@ -296,8 +296,8 @@ def _unknown_choices(
     stated = set(declared.choices.items())
     for claim in map(description.claim, {case.format for case in cases}):
         stated.update(claim.choices.items() if claim else ())
-    for subject, choice in sorted(stated):
-        if cases and f"{subject}: {choice}" not in known:
+    for subject, choice in sorted(stated if cases else ()):
+        if f"{subject}: {choice}" not in known:
             others = ", ".join(sorted(each for each in known if each.startswith(f"{subject}: ")))
             advice = f"; there is {others}" if others else ""
             yield f"no case here has the choice '{subject}: {choice}'{advice}"

@@ -29,7 +29,7 @@ from cdcwire_conformance.compare.shown_text import (
     sides_text,
     value_text,
 )
-from cdcwire_conformance.visible import visible, visible_lines
+from cdcwire_conformance.visible import visible, visible_document
 
 DOCUMENT_VERSION = 1
 
@@ -358,7 +358,7 @@ def _column_lines(column: ColumnDifference) -> Iterator[str]:
 
 def json_text(found: Comparison) -> str:
     """Return the JSON document as text."""
-    return visible_lines(json.dumps(document(found), indent=1, ensure_ascii=False)) + "\n"
+    return visible_document(document(found))
 
 
 def document(found: Comparison) -> dict[str, Json]:

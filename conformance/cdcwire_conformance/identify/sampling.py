@@ -61,7 +61,6 @@ MAX_MESSAGE_BYTES = 16 << 20
 _MAX_ALL_BYTES = 32 << 20
 _CUT_BYTES = 1 << 20  # of a larger file, which may be of rows
 _MAX_LISTED = 100_000
-_MEMBERS = {"key", "value", "headers", "path"}
 _FILE_SUFFIXES = (".csv", ".json")
 _HADOOP_SCHEMES = ("s3a", "hdfs", "abfs", "abfss", "wasb", "wasbs", "viewfs")
 _HEX = re.compile(rb"\s*(?:[0-9a-fA-F]{2}\s*)+")

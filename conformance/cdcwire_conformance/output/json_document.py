@@ -5,7 +5,6 @@ Everything else can be made from it. Derived cases that passed are in the counts
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from cdcwire.model.text import Json
@@ -13,7 +12,7 @@ from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
-from cdcwire_conformance.visible import visible_lines
+from cdcwire_conformance.visible import visible_document
 
 DOCUMENT_VERSION = 1
 _EXCERPTS = 200  # for this many failures the bytes are shown, and for the first of each group
@@ -21,7 +20,7 @@ _EXCERPTS = 200  # for this many failures the bytes are shown, and for the first
 
 def json_text(results: Results) -> str:
     """Return the document as text."""
-    return visible_lines(json.dumps(document_of(results), indent=1, ensure_ascii=False)) + "\n"
+    return visible_document(document_of(results))
 
 
 def document_of(results: Results) -> dict[str, Json]:

@@ -8,14 +8,14 @@ from importlib.resources import files
 
 from cdcwire.model.text import Json
 from cdcwire_conformance.size.results import Cell, SizeResults, WorkloadSizes, claims
-from cdcwire_conformance.visible import visible_lines
+from cdcwire_conformance.visible import visible_document
 
 DOCUMENT_VERSION = 1
 
 
 def json_text(results: SizeResults) -> str:
     """Return the document as text. Equal figures give equal text."""
-    return visible_lines(json.dumps(document(results), indent=1, ensure_ascii=False)) + "\n"
+    return visible_document(document(results))
 
 
 def document(results: SizeResults) -> dict[str, Json]:

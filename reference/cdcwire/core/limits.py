@@ -93,7 +93,7 @@ class JsonValues:
     """Counts the values of the JSON texts of one message of ``size`` bytes.
 
     Together they have at most ``MAX_JSON_VALUES`` values, or one for each four bytes of a larger
-    message, where many rows share one message. Each text has at most ``MAX_JSON_VALUES``.
+    message, where many rows share one message. ``check_json_values`` limits each text.
     Nothing is counted while the texts are too short to have too many.
     """
 
@@ -114,7 +114,6 @@ class JsonValues:
             for text in self._uncounted:
                 self._counted += _count_values(*text, self._clause, self._limit, self._counted)
             self._uncounted.clear()
-        check_json_values(data, start, end, self._clause)
 
 
 def _count_values(
