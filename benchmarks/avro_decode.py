@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
-from cdcwire.core.format import NO_CONTEXT
+from cdcwire.core.context import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.avro import MemorySource, encode, read_settings

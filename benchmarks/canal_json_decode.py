@@ -26,7 +26,7 @@ from benchmarks.checked.strictness import assert_as_strict
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.formats import canal_json
@@ -34,11 +34,12 @@ from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.format import FORMAT
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import Settings
-from cdcwire.golang.numbers import narrow_float32
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Table
+from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kinds import (
     BitType,
     BytesType,
+    Column,
     EnumType,
     FloatType,
     IntType,

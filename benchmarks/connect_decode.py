@@ -31,11 +31,11 @@ from cdcwire import connect
 from cdcwire.connect import EnvelopeDecoder, PayloadReader, Schema, payload_reader
 from cdcwire.connect.decimals import decimal_of
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model.floats import narrow_float32
 from cdcwire_generators.workloads import workload, workload_tables
 
 Loads: TypeAlias = Callable[[bytes], Any]

@@ -23,7 +23,7 @@ from benchmarks.csv_decode import SETTINGS, TABLES, Feed, feed
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED
 from benchmarks.measure import best_times
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.formats.csv import Definitions
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.storage.paths import DataPath, parse_path

@@ -25,16 +25,24 @@ from benchmarks.checked.strictness import assert_as_strict
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.csv import Definitions, read_events, read_settings
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.format import FORMAT
-from cdcwire.golang.numbers import narrow_float32
-from cdcwire.model.events import Column, Event, Image, Table
-from cdcwire.model.kinds import BitType, BytesType, DecimalType, FloatType, IntType, YearType
+from cdcwire.model.events import Event, Image, Table
+from cdcwire.model.floats import narrow_float32
+from cdcwire.model.kinds import (
+    BitType,
+    BytesType,
+    Column,
+    DecimalType,
+    FloatType,
+    IntType,
+    YearType,
+)
 from cdcwire_generators.workloads import workload, workload_tables
 
 TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}

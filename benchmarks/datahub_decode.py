@@ -26,7 +26,7 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.format import NO_CONTEXT
+from cdcwire.core.context import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row, new_row
 from cdcwire.datahub.batch import write_batch

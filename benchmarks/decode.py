@@ -27,7 +27,7 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
 from benchmarks.json_peer import JsonPeer
 from benchmarks.measure import Route, Work, best_times, learn
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Selection
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats import craft, open_protocol

@@ -20,12 +20,13 @@ from typing import Any
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
+from cdcwire.format import Format
 from cdcwire.formats import open_protocol
 from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.domain import fullest_options
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.messages import definitions_for

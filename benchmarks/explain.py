@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.document import Result, arguments, finish
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Image, RowChange
 from cdcwire.model.text import table_to_json
+from cdcwire.registry import get_format
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import workload, workload_tables
 

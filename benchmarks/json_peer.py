@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.golang.numbers import narrow_float32
 from cdcwire.golang.quote import unquote
-from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import BytesType, FloatType, TextType
+from cdcwire.model.events import Table
+from cdcwire.model.floats import narrow_float32
+from cdcwire.model.kinds import BytesType, Column, FloatType, TextType
 from cdcwire.mysql.layouts import Layouts
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
 

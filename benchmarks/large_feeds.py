@@ -31,10 +31,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Image, RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_generators.workloads import workload, workload_tables
 

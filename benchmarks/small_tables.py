@@ -19,9 +19,9 @@ from pathlib import Path
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.registry import get_format
 from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.sources.messages_io import write_messages

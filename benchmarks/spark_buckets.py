@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, feed
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.registry import get_format
+from cdcwire.registry import get_format
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table

@@ -23,10 +23,10 @@ from time import monotonic
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_compare import java_mib
 from benchmarks.spark_decode import processor_seconds
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Position, Progress, RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
 from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds

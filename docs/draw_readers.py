@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "readers.svg"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cdcwire.core.options import Option
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import parser_of, verb_modules
 from cdcwire_conformance.cli.options import default_text, settings_text
 

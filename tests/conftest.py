@@ -1,4 +1,4 @@
-"""How many examples properties are tried with, and how much work a test does.
+"""Numbers of examples that properties are tried with, and how much work a test does.
 
 ``quick``: the same few in every run. The environment variable ``CDCWIRE_HYPOTHESIS`` chooses
 others: ``full`` for the nightly run, with eight times as many, ``deep`` for hours.

@@ -14,11 +14,11 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES, package_of
+from cdcwire.registry import FORMAT_NAMES, package_of
 
 ROOT = Path(__file__).resolve().parents[1]
 ALLOWED_FILE = Path(__file__).with_name("architecture_allowed.txt")
-REGISTRY = "cdcwire.core.registry"
+REGISTRY = "cdcwire.registry"
 
 # Package -> its source root, and the packages that it may import beside the standard library.
 PACKAGES = {
@@ -37,7 +37,8 @@ PACKAGES = {
         "conformance",
         {
             *("cdcwire", "cdcwire_generators", "cdcwire_conformance", "cdcwire_evidence"),
-            *("boto3", "botocore", "confluent_kafka", "docker", "fsspec", "javaobj", "kafka"),
+            *("boto3", "botocore", "confluent_kafka", "docker", "fsspec", "hypothesis", "javaobj"),
+            "kafka",
             *("numpy", "psutil", "pyarrow", "pyspark", "py4j", "s3fs", "testcontainers"),
             *("cramjam", "jsonschema", "referencing", "urllib3", "pytest"),
         },
@@ -47,12 +48,23 @@ CODEC_CALLS = {"open", "input", "print", "exec", "eval", "compile"}
 CODEC_MODULES = {
     *("socket", "os", "pathlib", "time", "random", "subprocess", "io", "urllib", "tempfile"),
 }
-# Rule (d): a package of the suite imports only those before it.
+# Rule (d): each imports only those before it. Those of one tuple do not import each other.
+REFERENCE_LAYERS = (
+    ("cdcwire.model",),
+    ("cdcwire.core",),
+    ("cdcwire.golang",),
+    ("cdcwire.mysql",),
+    ("cdcwire.connect", "cdcwire.datahub", "cdcwire.storage"),
+    ("cdcwire.format",),
+    ("cdcwire.formats",),
+    ("cdcwire.registry",),
+)
 LAYERS = (
     "cdcwire_conformance.sources",
     "cdcwire_conformance.arrow",
-    "cdcwire_conformance.spark.decode",
+    "cdcwire_conformance.decode",
     "cdcwire_conformance.compare",
+    "cdcwire_conformance.spark.reading",
     "cdcwire_conformance.spark.compare",
     "cdcwire_conformance.spark.follow",
     "cdcwire_conformance.cli",
@@ -60,7 +72,7 @@ LAYERS = (
 # They begin the program, so they may import the last layer.
 ENTRANCES = ("cdcwire_conformance.__main__", "cdcwire_conformance.notebook")
 # Rule (b): what a format's codec may import of cdcwire, its own package aside.
-SHARED = ("core", "model", "mysql", "golang", "connect", "datahub", "storage")
+SHARED = ("core", "model", "mysql", "golang", "connect", "datahub", "storage", "format")
 
 
 @cache
@@ -83,20 +95,9 @@ def _path(module: str) -> str:
     return str(_modules()[module].relative_to(ROOT))
 
 
-def _is_for_type_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
-def _walk_runtime(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield every node except those that only type checkers read."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not _is_for_type_checkers(child):
-            yield from _walk_runtime(child)
-
-
 def _import_nodes(module: str) -> Iterator[str]:
-    for node in _walk_runtime(_tree(module)):
+    """Yield the modules that a module imports, also for type checkers only."""
+    for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -167,6 +168,25 @@ def _foreign_imports_of_format(module: str) -> int:
     return sum(_format_folder(imported) not in (None, own) for imported in _imports(module))
 
 
+def _imports_upwards(module: str) -> int:
+    """Count imports against the direction of the codecs' layers: rule (d)."""
+    mine = [
+        (depth, package)
+        for depth, layer in enumerate(REFERENCE_LAYERS)
+        for package in layer
+        if _is_in(module, package)
+    ]
+    if not mine:
+        return 0
+    [(depth, own)] = mine
+    forbidden = [package for layer in REFERENCE_LAYERS[depth:] for package in layer]
+    forbidden.remove(own)
+    return sum(
+        imported == "cdcwire" or any(_is_in(imported, package) for package in forbidden)
+        for imported in _imports(module)
+    )
+
+
 def _imports_of_later_layers(module: str) -> int:
     """Count imports against the direction of the suite's layers: rule (d)."""
     mine = [index for index, layer in enumerate(LAYERS) if _is_in(module, layer)]
@@ -176,6 +196,17 @@ def _imports_of_later_layers(module: str) -> int:
         return 0
     return sum(
         any(_is_in(imported, layer) for layer in LAYERS[first_forbidden:])
+        for imported in _imports(module)
+    )
+
+
+def _imports_of_spark(module: str) -> int:
+    """Count imports of Spark by what reads, decodes or compares without it: rule (d)."""
+    without = LAYERS[: LAYERS.index("cdcwire_conformance.spark.reading")]
+    is_without = any(_is_in(module, layer) for layer in without)
+    spark = ("pyspark", "py4j", "cdcwire_conformance.spark")
+    return sum(
+        is_without and any(_is_in(imported, each) for each in spark)
         for imported in _imports(module)
     )
 
@@ -211,7 +242,7 @@ def _is_english(node: ast.AST) -> bool:
     if not isinstance(node, ast.Attribute):
         return False
     is_of_span = isinstance(node.value, ast.Name) and node.value.id == "span"
-    return node.attr in ("problem", "note") or (node.attr == "text" and is_of_span)
+    return node.attr in ("problem", "note", "detail") or (node.attr == "text" and is_of_span)
 
 
 def _decides_on(node: ast.AST) -> Iterator[ast.AST]:
@@ -246,6 +277,8 @@ RULES = {
     "format-name": _format_names_spelled,
     "format-imports": _foreign_imports_of_format,
     "layers": _imports_of_later_layers,
+    "upwards": _imports_upwards,
+    "spark": _imports_of_spark,
     "exec": _generates_code,
     "evidence": _imports_of_evidence,
     "mock": _replaces_private_functions,
@@ -332,6 +365,12 @@ def test_no_modules_import_each_other() -> None:
         for line in ALLOWED_FILE.with_name("architecture_circles.txt").read_text().splitlines()
     }
     assert {tuple(circle) for circle in _circles()} == allowed
+
+
+def test_every_package_of_the_codecs_has_a_layer() -> None:
+    packages = {".".join(module.split(".")[:2]) for module in _modules() if "." in module}
+    layered = {package for layer in REFERENCE_LAYERS for package in layer}
+    assert layered == {each for each in packages if each.startswith("cdcwire.")}
 
 
 def test_layers_are_listed_from_first_to_last() -> None:

@@ -171,63 +171,75 @@ def _of_page(text: str, path: str) -> Iterator[Sentence]:
             block.append(re.sub(r"^\s*(?:[-*>]|\d+\.) ", "", line).strip())
 
 
-def docstrings(root: Path = ROOT) -> Iterator[Sentence]:
+def of_python(root: Path = ROOT) -> Iterator[Sentence]:
+    """Yield the sentences of Python code. The texts of tests are left out, except docstrings."""
+    for source in SOURCES:
+        for file in sorted((root / source).rglob("*.py")):
+            if "/." in file.as_posix():
+                continue
+            path = file.relative_to(root).as_posix()
+            nodes = tuple(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+            yield from _docstrings(path, nodes)
+            if not path.startswith("tests/"):
+                yield from _errors(path, nodes)
+                if "/test/" not in path:
+                    yield from _texts(path, nodes)
+
+
+def _docstrings(path: str, nodes: tuple[ast.AST, ...]) -> Iterator[Sentence]:
     """Yield the sentences of docstrings, except examples."""
-    for path, tree in _trees(root):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node)
-                if text:
-                    line = getattr(node, "lineno", 1)
-                    text = re.sub(r"(?m)^\s*(?:>>>|\.\.\.).*$", "", text)
-                    for block in _BLOCK.split(text):
-                        is_row = block.lstrip().startswith("|")
-                        for part in block.split("|") if is_row else [block]:
-                            yield from _split("docstring", path, line, part)
+    for node in nodes:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                line = getattr(node, "lineno", 1)
+                text = re.sub(r"(?m)^\s*(?:>>>|\.\.\.).*$", "", text)
+                for block in _BLOCK.split(text):
+                    is_row = block.lstrip().startswith("|")
+                    for part in block.split("|") if is_row else [block]:
+                        yield from _split("docstring", path, line, part)
 
 
-def errors(root: Path = ROOT) -> Iterator[Sentence]:
+def _errors(path: str, nodes: tuple[ast.AST, ...]) -> Iterator[Sentence]:
     """Yield the sentences that the program raises or returns as errors."""
-    for path, tree in _trees(root):
-        if path.startswith("tests/"):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call):
-                name = (
-                    node.func.attr
-                    if isinstance(node.func, ast.Attribute)
-                    else getattr(node.func, "id", "")
-                )
-                if _ERROR_NAMES.search(name):
-                    for argument in node.args[:1] + [
-                        k.value for k in node.keywords if k.arg == "problem"
-                    ]:
-                        text = _text_of(argument)
-                        if text and " " in text:
-                            yield from _split("error", path, node.lineno, text)
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
+            if _ERROR_NAMES.search(name):
+                for argument in node.args[:1] + [
+                    k.value for k in node.keywords if k.arg == "problem"
+                ]:
+                    text = _text_of(argument)
+                    if text and " " in text:
+                        yield from _split("error", path, node.lineno, text)
 
 
-def texts(root: Path = ROOT) -> Iterator[Sentence]:
+def _texts(path: str, nodes: tuple[ast.AST, ...]) -> Iterator[Sentence]:
     """Yield the sentences of all other texts in code, such as an error that a function returns.
 
     A text has three words or more. Programs, schemas and examples have several lines; they are
-    left out, and so are the texts of tests.
+    left out.
     """
-    for path, tree in _trees(root):
-        if path.startswith("tests/") or "/test/" in path:
-            continue
-        parts: set[int] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Expr):
-                parts.add(id(node.value))  # a docstring
-            elif isinstance(node, ast.JoinedStr):
-                parts.update(map(id, node.values))
-            elif isinstance(node, ast.BinOp):
-                parts.update((id(node.left), id(node.right)))
-            if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and id(node) not in parts:
-                text = _text_of(node)
-                if "\n" not in text.strip() and _is_prose(text):
-                    yield from _split("text", path, node.lineno, text)
+    parts: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Expr):
+            parts.add(id(node.value))  # a docstring
+        elif isinstance(node, ast.JoinedStr):
+            parts.update(map(id, node.values))
+        elif isinstance(node, ast.BinOp):
+            parts.update((id(node.left), id(node.right)))
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and id(node) not in parts:
+            text = _text_of(node)
+            if "\n" not in text.strip() and _is_prose(text):
+                yield from _split("text", path, node.lineno, text)
+
+
+def of_adapters(root: Path = ROOT) -> Iterator[Sentence]:
+    """Yield the sentences of texts in Go, Java and JavaScript."""
     for source in sorted((root / "adapters").rglob("*")):
         if source.suffix in (".go", ".java", ".js") and "node_modules" not in source.parts:
             name = source.relative_to(root).as_posix()
@@ -268,13 +280,6 @@ def _text_of(node: ast.expr) -> str:
     return ""
 
 
-def _trees(root: Path) -> Iterator[tuple[str, ast.Module]]:
-    for source in SOURCES:
-        for path in sorted((root / source).rglob("*.py")):
-            if "/." not in path.as_posix():
-                yield path.relative_to(root).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
-
-
 def _split(kind: str, path: str, line: int, text: str) -> Iterator[Sentence]:
     """Split a text into sentences; code in backquotes and the targets of links count as a word."""
     text = re.sub(r"\]\([^)]*\)", "]", text)
@@ -290,9 +295,8 @@ def all_sentences() -> Iterator[Sentence]:
     yield from pages()
     for module in verb_modules():
         yield from helps(parser_of(module), f"cdcwire {module.NAME}")
-    yield from errors()
-    yield from texts()
-    yield from docstrings()
+    yield from of_python()
+    yield from of_adapters()
 
 
 def faults_of(sentences: Iterator[Sentence]) -> Iterator[tuple[Sentence, list[Pattern]]]:

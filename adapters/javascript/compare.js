@@ -5,7 +5,11 @@ import { isDeepStrictEqual } from "node:util";
 import { same, sameRow } from "./compare_values.js";
 
 const NAMES = ["database", "schema", "table"];
-const POSITION = ["commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms"];
+const POSITION = [
+  ...["commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms"],
+  ...["file", "pos", "row", "gtid", "server_id", "commit_lsn", "change_lsn", "event_serial_no"],
+  ...["commit_scn", "scn", "rs_id", "ssn", "start_ts"],
+];
 const isTombstone = (event) => event.what === "tombstone";
 
 /** Return whether the events of an answer are right. `rules`: those of the format in manifest.json. */

@@ -17,13 +17,20 @@ function sameValue(wanted, given, rules) {
   const found = typeof given === "string" ? { value: given } : given;
   if (wanted.unavailable || found.unavailable) return wanted.unavailable === found.unavailable;
   const kind = kindOf(wanted.type ?? "text");
-  if (found.type !== undefined && kindOf(found.type) !== kind) return false;
+  if (found.type !== undefined && !sameType(wanted.type ?? "text", found.type)) return false;
   return [wanted, ...(wanted.same ?? [])].some((form) => sameForm(kind, form, found, rules));
 }
 
 const isInteger = (text) => /^-?[0-9]+$/.test(text);
 const isNull = (value) => value === null || value.value === null;
 const kindOf = (type) => type.replace(/[(<].*[)>]/s, "");
+const parametersOf = (type) => /^[^(<]*\(([0-9]+(?:,[0-9]+)*)\)/.exec(type)?.[1].split(",") ?? []; // of decimal(10,4)
+
+/** Return whether two types are the same, as far as both have parameters. */
+function sameType(wanted, given) {
+  const [ours, theirs] = [parametersOf(wanted), parametersOf(given)];
+  return kindOf(wanted) === kindOf(given) && ours.every((each, index) => each === (theirs[index] ?? each));
+}
 const TOKEN = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/gs; // of JSON, without commas and colons
 const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const FLOAT = /^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$/;

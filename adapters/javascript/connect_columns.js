@@ -86,6 +86,7 @@ function isUnavailable(value, schema, placeholder) {
   if (placeholder === "") return false;
   switch (schema.type) {
     case "string":
+      if (!schema.name && textsOfBytes(placeholder).includes(value)) return true;
       return value === placeholder || (schema.name === `${DATA}Json` && value === JSON.stringify({ [placeholder]: placeholder }));
     case "bytes":
       return Buffer.isBuffer(value) && value.equals(Buffer.from(placeholder));
@@ -96,6 +97,13 @@ function isUnavailable(value, schema, placeholder) {
     default:
       return false;
   }
+}
+
+/** The texts of bytes by the modes of binary columns: hexadecimal, base64, and base64 for URLs. */
+function textsOfBytes(text) {
+  const bytes = Buffer.from(text);
+  const base64 = bytes.toString("base64");
+  return [bytes.toString("hex"), base64, base64.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
 function isUnavailableArray(items, { type, name }, placeholder) {

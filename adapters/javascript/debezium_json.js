@@ -7,12 +7,14 @@ import { rowSchema } from "./connect_tables.js";
 import { isOn, option } from "./events.js";
 import { Rejection, inside } from "./rejection.js";
 
-export const without = ["string keys", "unwrapped rows"];
+export const without = ["string keys", "unwrapped rows", "ticdc"];
 
 const OPERATIONS = { c: "insert", u: "update", d: "delete", r: "read" };
 const IMAGES = { c: [["after"], []], r: [["after"], []], u: [["after"], ["before"]], d: [["before"], []], t: [[], []] };
 const SNAPSHOTS = ["true", "last", "false", "incremental", "first", "first_in_data_collection", "last_in_data_collection"];
 const BOUNDARY = ["status", "id", "event_count", "data_collections"];
+// They send the whole row before a delete; REPLICA IDENTITY is PostgreSQL's.
+const WHOLE_DELETES = ["mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess"];
 const CDL_CONNECTORS = ["postgresql", "opengauss", "drs-opengauss-json"];
 
 const fail = (problem) => {
@@ -95,7 +97,8 @@ function changeOf(op, message, key, { options, isStrict }) {
   if (isStrict && isCdl && !CDL_CONNECTORS.includes(extra.connector)) fail(`connector ${extra.connector}`);
   const event = { kind: "row", op: OPERATIONS[op], ...table, key: keyNames, position };
   if (op === "r" && isOn(options, "read-r-as-c")) event.op = "insert";
-  if (op === "d" && keyNames.length > 0 && option(options, "replica-identity", "") !== "full") {
+  const sendsWholeDeletes = WHOLE_DELETES.includes(extra.connector);
+  if (op === "d" && keyNames.length > 0 && !sendsWholeDeletes && option(options, "replica-identity", "") !== "full") {
     images.before = Object.fromEntries(keyNames.filter((name) => name in row).map((name) => [name, row[name]]));
     event.sent = "key"; // the other columns are NULL or made up
   }
@@ -137,7 +140,8 @@ function readSource(source, isStrict) {
   if (source.integer("xmin") !== null) extra.xmin = String(source.integer("xmin"));
   for (const name of ["ts_us", "ts_ns"]) if (source.integer(name) !== null) extra[`source_${name}`] = String(source.integer(name));
   if (source.integer("lsn") !== null) position.lsn = String(source.integer("lsn"));
-  if (source.integer("txId") !== null) position.tx_id = String(source.integer("txId"));
+  const id = extra.connector === "oracle" ? source.text("txId") : source.integer("txId");
+  if (id !== null) position.tx_id = String(id);
   position.commit_ms = String(source.neededInteger("ts_ms"));
   if (isStrict && extra.snapshot && !SNAPSHOTS.includes(extra.snapshot)) fail(`snapshot ${extra.snapshot}`);
   return { position, extra };

@@ -61,12 +61,23 @@ function escapedBytes([, byte, short, long, octal, letter], offset) {
 
 const SHORT_ESCAPES = { '"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 const ALWAYS = /["\\\u0000-\u001f\u2028\u2029]/g;
+const PLAIN = /["\\\u0000-\u001f]/g;
+const PLAIN_ESCAPES = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 const WITH_HTML = /["\\\u0000-\u001f\u2028\u2029<>&]/g;
 
 /** A JSON string of bytes, with its quotation marks. Each byte that is not UTF-8 becomes the escape \ufffd. */
 export function jsonString(bytes, escapesHtml) {
+  return stringOf(bytes, escapesHtml ? WITH_HTML : ALWAYS, SHORT_ESCAPES);
+}
+
+/** The same as the library jsoniter writes it, without escapes for HTML. */
+export function plainJsonString(bytes) {
+  return stringOf(bytes, PLAIN, PLAIN_ESCAPES);
+}
+
+function stringOf(bytes, special, escapes) {
   const escape = (text) =>
-    text.replace(escapesHtml ? WITH_HTML : ALWAYS, (char) => SHORT_ESCAPES[char] ?? `\\u${hex(char.charCodeAt(0), 4)}`);
+    text.replace(special, (char) => escapes[char] ?? `\\u${hex(char.charCodeAt(0), 4)}`);
   const whole = decodeUtf8(bytes);
   if (whole !== null) return `"${escape(whole)}"`;
 

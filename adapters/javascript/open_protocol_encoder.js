@@ -4,7 +4,7 @@ import { Rejection } from "./rejection.js";
 import { changesOf, handleColumns, isHandle, isOn, number, option, refuseCompression } from "./events.js";
 import { FLAG, groupOf } from "./mysql_values.js";
 import { goNumber } from "./numbers.js";
-import { jsonString, quote } from "./go_strings.js";
+import { jsonString, plainJsonString, quote } from "./go_strings.js";
 
 const VERSION = 1n;
 const TYPES = { row: 1, ddl: 2, resolved: 3 };
@@ -40,10 +40,13 @@ export function encodeMessages(request) {
 function readSettings(options) {
   refuseCompression(options);
   const newer = option(options, "dialect", "tiflow") === "ticdc";
+  const string = newer ? plainJsonString : jsonString;
   return {
     newer,
-    text: (text) => jsonString(Buffer.from(text), !newer),
-    bytes: (bytes) => jsonString(bytes, !newer),
+    text: (text) => string(Buffer.from(text), true),
+    bytes: (bytes) => string(bytes, true),
+    // jsoniter leaves the two digits of strconv, where encoding/json makes e-07 to e-7.
+    float: (value, single) => goNumber(value, single).replace(newer ? /(?<=e[+-])(?=\d$)/ : "", newer ? "0" : ""),
     outputsOldValue: isOn(options, "output-old-value", true),
     onlyUpdated: isOn(options, "only-output-updated-columns"),
     largeMessages: option(options, "large-message-handle-option", "none"),
@@ -175,15 +178,15 @@ function columnText(column, settings) {
   return objectText({ t: [String(code)], h: isHandle(column) ? ["true"] : [], f: [String(flags)], v: [v] });
 }
 
-function valueText({ code, flags, value }, { text, bytes }) {
+function valueText({ code, flags, value }, { text, bytes, float }) {
   switch (groupOf(code)) {
     case "integer":
     case "mask":
       return String(value);
     case "float":
-      return goNumber(value, true);
+      return float(value, true);
     case "double":
-      return goNumber(value, false);
+      return float(value, false);
     case "string":
       if (code >= 249 && code <= 252) return `"${value.toString("base64")}"`;
       return flags & FLAG.binary ? text(quote(value)) : bytes(value);

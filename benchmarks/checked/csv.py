@@ -19,8 +19,8 @@ from cdcwire.formats.csv.fast import _UINT64_END, RowDecoder, RowPlan
 from cdcwire.formats.csv.row_patterns import _BASE64, _FLOAT
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.values import ColumnCodec
-from cdcwire.golang.numbers import read_float32
 from cdcwire.model.events import Event
+from cdcwire.model.floats import read_float32
 from cdcwire.model.kinds import (
     BitType,
     BytesType,

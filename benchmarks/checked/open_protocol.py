@@ -21,9 +21,9 @@ from cdcwire.formats.open_protocol.fast import RowDecoder, RowKey, _described
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.message import Column, Columns
 from cdcwire.formats.open_protocol.rows import read_row
-from cdcwire.golang.numbers import read_float32
 from cdcwire.golang.quote import unquote
 from cdcwire.model.events import Table
+from cdcwire.model.floats import read_float32
 from cdcwire.mysql.json_members import INT64_END, UINT64_END
 from cdcwire.mysql.types import (
     FLAG_BINARY,

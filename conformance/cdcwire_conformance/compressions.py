@@ -11,8 +11,8 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Compression, Context
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint

@@ -16,7 +16,7 @@ from itertools import chain
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.output.text import failure_lines
 from cdcwire_conformance.run.asking import Judge

@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import NoReturn
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES
 
 
 class InvalidJsonError(ValueError):
@@ -63,3 +64,15 @@ def number_argument(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number") from None
+
+
+def unique_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return the members of an object. Raises: InvalidJsonError for a name that comes twice."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise InvalidJsonError(f"member {name!r:.80} is repeated")
+            seen.add(name)
+    return members

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import InvalidStateError, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -18,10 +19,26 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException:
+            threading.excepthook = _without_lost_results(threading.excepthook)
             pool.shutdown(wait=False, cancel_futures=True)
             for process in set(active_children()) - others:
                 process.terminate()
             raise
+
+
+def _without_lost_results(
+    show: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
+    """Return what shows exceptions of threads, except those about results that nobody waits for.
+
+    A pool whose processes have ended sets their exception on each waiting result. Up to Python 3.12
+    its thread ends with InvalidStateError at the first one that was cancelled.
+    """
+
+    def shown(arguments: threading.ExceptHookArgs) -> object:
+        return None if arguments.exc_type is InvalidStateError else show(arguments)
+
+    return shown
 
 
 def quiet_pool(jobs: int) -> ProcessPoolExecutor:

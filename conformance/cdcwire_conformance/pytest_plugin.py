@@ -93,7 +93,7 @@ class CommandCases(pytest.Collector):
         """Start the command and yield a test for each chosen case. Raises: pytest.UsageError."""
         import shlex
 
-        from cdcwire.core.registry import FORMAT_NAMES
+        from cdcwire.registry import FORMAT_NAMES
         from cdcwire_conformance.corpus.store import case_sums, retired_ids
         from cdcwire_conformance.in_pytest import chosen_tasks
         from cdcwire_conformance.run.asking import Judge

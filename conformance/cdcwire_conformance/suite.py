@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import package_of
+from cdcwire.core.context import Context
+from cdcwire.registry import package_of
 from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
 from cdcwire_conformance.known_wrong.lenient import Liberties

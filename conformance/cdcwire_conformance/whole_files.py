@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from errno import EFBIG
@@ -32,6 +33,14 @@ def is_new_or_empty(path: Path) -> bool:
     return not path.exists() or (path.is_dir() and not any(path.iterdir()))
 
 
+def unfinished_next_to(target: Path) -> Path:
+    """Return the path of a file or directory that becomes a target: a name that nothing has.
+
+    The writer that creates it may remove it.
+    """
+    return target.with_name(f".cdcwire-{secrets.token_hex(8)}.unfinished")
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing, which takes its place when the block ends without an exception.
@@ -39,15 +48,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Links, permissions, pipes and devices stay what they are. Raises: OSError with the file's name.
     """
     target = path.resolve()
-    unfinished = target.with_name(f".{target.name}.unfinished")
+    unfinished = unfinished_next_to(target)
+    is_made = False  # what has the name otherwise is not removed
     try:
         if target.exists() and not _is_replaceable(target):
             with path.open("wb") as out:
                 yield out
             return
-        # What has this name may be a link or a pipe; it is not opened but removed.
-        unfinished.unlink(missing_ok=True)
         with unfinished.open("xb") as out:
+            is_made = True
             yield out
         _put(unfinished, target)
     except OSError as error:
@@ -55,8 +64,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             error.filename = str(path)
         raise
     finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
+        if is_made:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model import kinds
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -20,8 +19,8 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
+from cdcwire.model.kinds import Column, Value
 from cdcwire.model.steps import fill_unchanged, join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.round_trip import named

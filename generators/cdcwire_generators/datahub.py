@@ -13,11 +13,12 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from types import MappingProxyType
 
-from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Half, Image, RowChange, Table, Value
+from cdcwire.model.events import Half, Image, RowChange, Table
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, Value
 from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text
 from cdcwire_generators.feeds import FeedTraits

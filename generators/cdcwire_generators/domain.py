@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
+from cdcwire.format import Format
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import MarkerKind, ProgressKind
 from cdcwire_generators.families import Family, get_family

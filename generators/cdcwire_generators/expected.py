@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.core.format import Format
-from cdcwire.model.events import Column, Event, SchemaChange, Table
+from cdcwire.format import Format
+from cdcwire.model.events import Event, SchemaChange, Table
+from cdcwire.model.kinds import Column
 from cdcwire_generators.comparing import gathered
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.messages import definitions_of

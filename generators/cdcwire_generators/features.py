@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
+from cdcwire.format import Format
 from cdcwire_generators.domain import Domain
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.samples import (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.core.format import EVERYTHING, Context, Format, Selection
+from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.message import Message
-from cdcwire.model.events import Column, Event, Marker, Progress, RowChange, Table
-from cdcwire.model.kinds import IntType
+from cdcwire.format import Format
+from cdcwire.model.events import Event, Marker, Progress, RowChange, Table
+from cdcwire.model.kinds import Column, IntType
 from cdcwire_generators.comparing import gathered
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.round_trip import Options

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
-from cdcwire.model.events import Position
+from cdcwire.model.events import POSITION_MEMBERS, Position
 from cdcwire.model.tso import tso_of_ms
 
 BASE_MS = 1_704_067_200_000  # 2024-01-01 00:00:00 UTC
 BASE_TSO = tso_of_ms(BASE_MS)
 
-POSITION_FIELDS: tuple[str, ...] = tuple(field.name for field in fields(Position))
+POSITION_FIELDS = POSITION_MEMBERS
 
 
 def check_position_fields(position_fields: tuple[str, ...]) -> None:
@@ -45,5 +43,24 @@ def position_at(
         "partition": partition,
         "commit_ms": BASE_MS + commit,
         "sent_ms": BASE_MS + commit + 7,
+        "file": "binlog.000001",
+        "pos": 154 + 300 * change,
+        "row": 0,
+        "gtid": f"0-1-{1 + commit}",
+        "server_id": 1,
+        "commit_lsn": _hexadecimal_lsn(commit, 1),
+        "change_lsn": _hexadecimal_lsn(commit, 2 + change),
+        "event_serial_no": 1,
+        "commit_scn": str(2_500_000 + commit),
+        "scn": str(2_000_000 + change),
+        "rs_id": f"0x{change:06x}.00000001.0010",
+        "ssn": 0,
+        "start_ts": commit_ts_at(commit) - 1,
     }
     return Position(**{name: everything[name] for name in position_fields})  # type: ignore[arg-type]
+
+
+def _hexadecimal_lsn(*numbers: int) -> str:
+    """Return the position of a record in SQL Server's log: its log file, block and slot."""
+    commit, slot = numbers
+    return f"00000027:{1 + commit:08x}:{slot % 0x10000:04x}"

@@ -13,27 +13,24 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue, parse_options
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.carries import CarryVerdict
+from cdcwire.model.carries import CarryVerdict, Replaced
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Extra,
     Image,
     Marker,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Sent,
     Table,
-    Value,
 )
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Role, Value
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
@@ -119,10 +116,9 @@ def _drop_all_bad_bytes(column: Column, value: Value) -> Value:
     return "".join("\ufffd" if "\udc80" <= char <= "\udcff" else char for char in escaped)
 
 
-# What is lost, by the text of the verdict. A verdict with another text has to be proved here first.
-_LOSSES: dict[str, Callable[[Column, Value], Value]] = {
-    "ill-formed bytes of CHAR and VARCHAR, each becomes U+FFFD": _drop_bad_bytes,
-    "ill-formed bytes, each becomes U+FFFD": _drop_all_bad_bytes,
+_REPLACED: dict[Replaced | None, Callable[[Column, Value], Value]] = {
+    "in CHAR and VARCHAR": _drop_bad_bytes,
+    "in all text": _drop_all_bad_bytes,
 }
 
 
@@ -274,7 +270,7 @@ class RoundTrip:
         if not self._holds(verdict):
             raise NotCarriedError(name)
         if verdict.verdict == "lossy":
-            return _LOSSES[verdict.detail](column, value)
+            return _REPLACED[verdict.replaced](column, value)
         if verdict.verdict == "exact":
             return value
         return self._converted(column.type, value)

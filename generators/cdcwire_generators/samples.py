@@ -9,17 +9,8 @@ from typing import TypeAlias
 
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Marker,
-    Progress,
-    RowChange,
-    SchemaChange,
-    Table,
-    Value,
-)
-from cdcwire.model.kinds import ArrayType, MapType, StructType, Type
+from cdcwire.model.events import Event, Marker, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import ArrayType, Column, MapType, StructType, Type, Value
 from cdcwire_generators.round_trip import kind_name, ordinary_kind_name
 
 

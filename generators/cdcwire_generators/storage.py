@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Position, SchemaChange, Table, Value
+from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire_generators.families.declared import schema_file_column
 from cdcwire_generators.feeds import FeedTraits

@@ -14,11 +14,12 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all of 
 if TYPE_CHECKING:
     from typing import Any
 
+    from cdcwire.core.context import Context
     from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-    from cdcwire.core.format import Context, Format
     from cdcwire.core.message import KafkaMessage, StoredFile
-    from cdcwire.core.registry import *  # noqa: F403 (the formats, for type checkers)
-    from cdcwire.core.registry import FORMAT_NAMES, get_format
+    from cdcwire.format import Format
+    from cdcwire.registry import *  # noqa: F403 (the formats, for type checkers)
+    from cdcwire.registry import FORMAT_NAMES, get_format
 
 __all__ = [
     "FORMAT_NAMES",
@@ -39,12 +40,12 @@ _MODULES = {
     "DecodeError": "cdcwire.core.errors",
     "EncodeError": "cdcwire.core.errors",
     "TruncatedError": "cdcwire.core.errors",
-    "Context": "cdcwire.core.format",
-    "Format": "cdcwire.core.format",
+    "Context": "cdcwire.core.context",
+    "Format": "cdcwire.format",
     "KafkaMessage": "cdcwire.core.message",
     "StoredFile": "cdcwire.core.message",
-    "FORMAT_NAMES": "cdcwire.core.registry",
-    "get_format": "cdcwire.core.registry",
+    "FORMAT_NAMES": "cdcwire.registry",
+    "get_format": "cdcwire.registry",
 }
 
 
@@ -52,7 +53,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a format by the name of its package, when it is first used."""
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
-    from cdcwire.core.registry import package_of
+    from cdcwire.registry import package_of
 
     try:
         package = package_of(name.replace("_", "-"))

@@ -20,7 +20,7 @@ def _missing() -> list[str]:
 
 _MISSING = _missing()
 _LEFT_OUT = [
-    *(["arrow", "compare/embedded"] if "pyarrow" in _MISSING else []),
+    *(["arrow", "compare"] if "pyarrow" in _MISSING else []),
     *(["spark"] if _MISSING else []),
 ]
 

@@ -9,9 +9,9 @@ import pytest
 
 MODULES = (
     "cdcwire.core.errors",
-    "cdcwire.core.format",
+    "cdcwire.format",
     "cdcwire.core.message",
-    "cdcwire.core.registry",
+    "cdcwire.registry",
     "cdcwire.formats.craft.format",
     "cdcwire.formats.craft.wire",
 )

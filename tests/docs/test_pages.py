@@ -115,7 +115,12 @@ def test_code_of_a_page_works_as_shown(page: str, tmp_path: Path) -> None:
     for library in NEEDS.get(page, ()):
         pytest.importorskip(library)
     for block, text in run_page(page, tmp_path):
-        assert without_callouts(block.text) == text
+        assert any_python(without_callouts(block.text)) == any_python(text)
+
+
+def any_python(text: str) -> str:
+    """Return a text without the version of Python's own csv module, which is that of Python."""
+    return re.sub(r"\bPython csv 3\.[0-9]+\.[0-9]+", "Python csv 3", text)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -134,7 +139,7 @@ def test_links_lead_to_files(page: str) -> None:
 
 
 def test_readme_names_all_verbs_and_formats() -> None:
-    from cdcwire.core.registry import FORMAT_NAMES
+    from cdcwire.registry import FORMAT_NAMES
     from cdcwire_conformance.cli import VERBS
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")

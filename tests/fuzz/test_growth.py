@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.varints import write_varint
+from cdcwire.format import Format
 from cdcwire.model.events import Event
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_evidence.fuzz import growth
 from cdcwire_evidence.fuzz.__main__ import main
 from cdcwire_evidence.fuzz.event_edits import Grown

@@ -15,15 +15,16 @@ from typing import Any
 import pytest
 
 from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire.model.text import Json, event_from_json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_evidence.fuzz import laws, round_trip, run
 from cdcwire_evidence.fuzz.__main__ import main
 from cdcwire_evidence.fuzz.event_edits import decoded

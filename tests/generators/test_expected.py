@@ -7,33 +7,32 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.model.carries import NO, Carries
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Image,
     Marker,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Table,
 )
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     BitType,
     BoolType,
+    Column,
     DateType,
     DecimalType,
     EnumType,
     FloatType,
     IntervalType,
     IntType,
+    Role,
     SetType,
     TextType,
     TimestampType,
@@ -42,6 +41,7 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
+from cdcwire.registry import get_format
 from cdcwire_generators.comparing import gathered
 from cdcwire_generators.expected import expected_event, expected_events
 from cdcwire_generators.families.declared import schema_file_column

@@ -7,22 +7,12 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
-    Image,
-    Marker,
-    Position,
-    Progress,
-    RowChange,
-    SchemaChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import Image, Marker, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -35,8 +25,10 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
     Type,
+    Value,
     VectorType,
 )
+from cdcwire.registry import get_format
 from cdcwire_generators.connect.columns import conversion_of, sent_column
 from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.expected import expected_events

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import RowChange, SchemaChange
 from cdcwire.model.kinds import DateType, TextType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.features import features_of_sample, need_of
 from cdcwire_generators.strategies import samples
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.carries import KINDS
-from cdcwire.model.events import Column, Image, Marker, Role, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import DecimalType, IntType, TextType, UnknownType
+from cdcwire.model.events import Image, Marker, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, DecimalType, IntType, Role, TextType, UnknownType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators import extremes
 from cdcwire_generators.connect.messages import connect_schemas
 from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain, domain_of, source_domain_of

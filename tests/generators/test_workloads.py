@@ -10,20 +10,11 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Position,
-    Progress,
-    RowChange,
-    SchemaChange,
-    Table,
-)
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import (
     ArrayType,
     BoolType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -42,6 +33,7 @@ from cdcwire.model.kinds import (
     VectorType,
 )
 from cdcwire.model.text import event_from_json, event_to_json
+from cdcwire.registry import get_format
 from cdcwire_generators.messages import encoded
 from cdcwire_generators.strategies import tables
 from cdcwire_generators.workloads import (

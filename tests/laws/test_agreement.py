@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.steps import join_halves
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import (
     domain_of,

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.formats import craft, open_protocol
 from cdcwire.formats.craft import proposal as craft_proposal
 from cdcwire.formats.craft.columns import encode_nullable
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL
 from cdcwire.model.events import RowChange
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import fullest_options, source_domain_of
 from cdcwire_generators.expected import expected_feed

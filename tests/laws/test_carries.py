@@ -12,11 +12,9 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Format
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
 from cdcwire.model.carries import EVENT_FIELDS, KINDS
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -25,12 +23,12 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import TimestampType, Type
+from cdcwire.model.kinds import Column, TimestampType, Type, Value
 from cdcwire.model.steps import fill_unchanged, join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import gathered, plain_image, plain_kind, plainly, texts_of
 from cdcwire_generators.domain import domain_of, fullest_options, shared_fields, source_domain_of
 from cdcwire_generators.expected import expected_feed

@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 
 from cdcwire import connect
 from cdcwire.connect import Envelope
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.formats import cdl_json, debezium_json
 from cdcwire.formats.cdl_json import Invented, to_version_2
 from cdcwire.formats.debezium_json import to_version_1
-from cdcwire.model.events import Column, Event, Image, Marker, Op, Position, RowChange, Table, Value
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType, Value
 from cdcwire.model.text import event_from_json
+from cdcwire.registry import get_format
 from cdcwire_generators.comparing import plainly, texts_of
 from cdcwire_generators.connect.messages import connect_envelopes, connect_renderings
 from cdcwire_generators.domain import Domain, domain_of, fullest_options, source_domain_of

@@ -14,16 +14,17 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.datahub.fields import FIELD_TYPES
 from cdcwire.datahub.fields import kind_of as datahub_kind_of
+from cdcwire.format import Format
 from cdcwire.formats import avro, craft, open_protocol
 from cdcwire.formats.craft import proposal as craft_proposal
-from cdcwire.model.events import Column, Event, Marker, Op, Position, Progress, SchemaChange, Table
-from cdcwire.model.kinds import BytesType, DatetimeType, DecimalType, IntType, TextType
+from cdcwire.model.events import Event, Marker, Op, Position, Progress, SchemaChange, Table
+from cdcwire.model.kinds import BytesType, Column, DatetimeType, DecimalType, IntType, TextType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.domain import Domain, fullest_options, source_domain_of
 from cdcwire_generators.families.declared import schema_file_column
 from cdcwire_generators.formats import clauses_of

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.body import BodySettings, read_body, write_body
 from cdcwire.datahub.carrying import headers_of
@@ -31,10 +30,12 @@ from cdcwire.datahub.sharding import (
 )
 from cdcwire.datahub.topics import check_shards
 from cdcwire.datahub.tuple_topic import Topic, TupleRow
+from cdcwire.format import Format
 from cdcwire.formats import datahub_blob, datahub_tuple
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.steps import join_halves
+from cdcwire.registry import get_format
 from cdcwire_generators.comparing import plainly, texts_of
 from cdcwire_generators.domain import Domain, domain_of, source_domain_of, with_position_fields
 from cdcwire_generators.expected import expected_feed

@@ -7,12 +7,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.core.format import NO_CONTEXT
+from cdcwire.core.context import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.formats.craft import proposal as craft_proposal
 from cdcwire.formats.craft.proposal.message import ColumnGroup, Message, RowEvent, UnknownEvent
 from cdcwire.model.events import Event
+from cdcwire.registry import get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.formats.craft.proposal.messages import (
     proposal_messages,

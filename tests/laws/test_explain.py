@@ -10,12 +10,13 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionError
 from cdcwire.core.reader import Span
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases, is_base
 from cdcwire_conformance.corpus.store import load_cases

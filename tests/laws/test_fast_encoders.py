@@ -16,13 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.compiled import FastEncoder
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Compression, Context, Format
 from cdcwire.core.message import Message
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import event_of
-from cdcwire.model.events import Event, RowChange, Table, Value
-from cdcwire.model.kinds import BytesType, DateType, DecimalType, FloatType, IntType, TextType, Type
+from cdcwire.format import Format
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.kinds import (
+    BytesType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    TextType,
+    Type,
+    Value,
+)
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.domain import source_domain_of
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.messages import definitions_for, topics_of

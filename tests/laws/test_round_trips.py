@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Compression, Context, Format
-from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire.model.events import Column, Event, Image, Marker, Position, Progress, RowChange, Table
-from cdcwire.model.kinds import IntType
+from cdcwire.format import Format
+from cdcwire.model.events import Event, Image, Marker, Position, Progress, RowChange, Table
+from cdcwire.model.kinds import Column, IntType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import (
     domain_of,

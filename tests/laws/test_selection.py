@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.core.format import Selection
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.context import Selection
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import fullest_options, source_domain_of
 from cdcwire_generators.messages import decoded, encoded

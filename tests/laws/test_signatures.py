@@ -10,8 +10,9 @@ from typing import get_type_hints
 import pytest
 
 import cdcwire
-from cdcwire.core.format import NO_CONTEXT, Explain, FromEvents, ToEvents
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.context import NO_CONTEXT
+from cdcwire.format import Explain, FromEvents, ToEvents
+from cdcwire.registry import FORMAT_NAMES, get_format
 
 KINDS = inspect.Parameter
 FUNCTIONS = {"to_events": ToEvents, "from_events": FromEvents, "explain": Explain}

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, Marker, MarkerKind, Position, RowChange
 from cdcwire.model.steps import (
     IncompleteUpdateError,
@@ -20,6 +19,7 @@ from cdcwire.model.steps import (
     join_halves,
     split_key_changes,
 )
+from cdcwire.registry import get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import Domain
 from cdcwire_generators.expected import expected_feed

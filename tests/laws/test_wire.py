@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.formats import avro, canal_json, craft, csv, open_protocol
 from cdcwire.formats.craft import proposal as craft_proposal
+from cdcwire.registry import get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import domain_of, fullest_options, source_domain_of
 from cdcwire_generators.formats.avro.renderings import avro_renderings, schema_renderings

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.formats.avro import FORMAT, Settings, schemas_of
 from cdcwire.formats.avro.evolution import DDL_RULES, compare_schemas
 from cdcwire.formats.avro.topics import parse_topic_rule
 from cdcwire.formats.avro.writing import messages_of
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire_conformance.ddl import read_chain
 from cdcwire_conformance.formats.avro.evolve import evolve
 from cdcwire_conformance.registry import ConfluentRegistry, RegistryError, RetryPolicy, open_schemas

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 
 from cdcwire import connect
 from cdcwire.connect import ConnectValue, Schema
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus import Case, load_cases
 from cdcwire_generators.domain import domain_of
@@ -120,6 +120,8 @@ BENT = {
     "-0.0 loses its sign, NaN and the infinities are read as 0.0": {
         "cdl-json/values/double",
         "cdl-json/values/float",
+        "debezium-json/connectors/oracle-types-delete",
+        "debezium-json/connectors/oracle-unavailable",
         "debezium-json/producer/types-3.2-bc",
         "debezium-json/producer/types-3.2-isostring",
         "debezium-json/producer/types-3.2-microseconds",
@@ -159,13 +161,18 @@ def messages_of(case: Case) -> Iterator[bytes]:
                 yield data
 
 
+# The envelope of nothing: no schema, no payload.
+WITHOUT_PAYLOAD = {"debezium-json/messages/tombstone-null-payload"}
+
+
 def valid_cases() -> list[Case]:
     cases = load_cases(formats=FORMATS)
     return [
         case
         for case in cases
         if case.expect != "reject"
-        and not {"schemas off", "string keys"} & set(case.features)
+        and not {"schemas off", "string keys", "ticdc"} & set(case.features)
+        and case.id not in WITHOUT_PAYLOAD
         and not case.options.get("replace-null-with-default")
     ]
 

@@ -17,7 +17,11 @@ type Rules struct {
 
 var (
 	names    = []string{"database", "schema", "table"}
-	position = []string{"commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms"}
+	position = []string{
+		"commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms",
+		"file", "pos", "row", "gtid", "server_id", "commit_lsn", "change_lsn", "event_serial_no",
+		"commit_scn", "scn", "rs_id", "ssn", "start_ts",
+	}
 )
 
 // SameEvents reports whether the events of an answer are right. Both are as encoding/json reads them.

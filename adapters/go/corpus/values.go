@@ -10,6 +10,7 @@ import (
 var (
 	isInteger = regexp.MustCompile(`^-?[0-9]+$`).MatchString
 	isDecimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`).MatchString
+	numbers   = regexp.MustCompile(`^[^(<]*\(([0-9]+(?:,[0-9]+)*)\)`)
 	details   = regexp.MustCompile(`(?s)[(<].*[)>]`) // of a type: decimal(10,4)
 )
 
@@ -40,15 +41,30 @@ func (rules Rules) sameValue(wanted, given any) bool {
 	if ours["unavailable"] != nil || theirs["unavailable"] != nil {
 		return ours["unavailable"] == theirs["unavailable"]
 	}
-	kind, _ := ours["type"].(string)
-	kind = details.ReplaceAllString(kind, "")
-	if said, isSaid := theirs["type"].(string); isSaid && details.ReplaceAllString(said, "") != kind {
+	wantedType, _ := ours["type"].(string)
+	kind := details.ReplaceAllString(wantedType, "")
+	if said, isSaid := theirs["type"].(string); isSaid && !sameType(wantedType, said) {
 		return false
 	}
 	forms, _ := ours["same"].([]any)
 	return slices.ContainsFunc(append([]any{ours}, forms...), func(form any) bool {
 		return rules.sameForm(kind, objectOf(form), theirs)
 	})
+}
+
+// sameType tells whether two types are the same, as far as both have parameters.
+func sameType(wanted, given string) bool {
+	ours, theirs := parametersOf(wanted), parametersOf(given)
+	both := min(len(ours), len(theirs))
+	isKind := details.ReplaceAllString(wanted, "") == details.ReplaceAllString(given, "")
+	return isKind && slices.Equal(ours[:both], theirs[:both])
+}
+
+func parametersOf(name string) []string {
+	if found := numbers.FindStringSubmatch(name); found != nil {
+		return strings.Split(found[1], ",")
+	}
+	return nil
 }
 
 func typed(value any) map[string]any {

@@ -18,13 +18,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Compares answers with an exported corpus, by the rules of COMPARISON.md there. */
 public final class Comparison {
+  private static final Pattern PARAMETERS = Pattern.compile("[^(<]*\\(([0-9]+(?:,[0-9]+)*)\\)");
   private static final List<String> NAMES = List.of("database", "schema", "table");
   private static final List<String> POSITION =
-      List.of("commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms");
+      List.of(
+          ("commit_ts sequence_id lsn tx_id tx_order partition commit_ms sent_ms file pos row gtid server_id"
+                  + " commit_lsn change_lsn event_serial_no commit_scn scn rs_id ssn start_ts")
+              .split(" "));
   private static final String FLOAT = "-?[0-9]+(\\.[0-9]*)?([eE][+-]?[0-9]+)?|nan|-?inf";
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -152,7 +158,7 @@ public final class Comparison {
       return same(wanted, found, List.of("unavailable"));
     }
     String kind = kind(wanted.path("type").asText("text"));
-    if (found.has("type") && !kind(found.get("type").asText()).equals(kind)) {
+    if (found.has("type") && !sameType(wanted.path("type").asText("text"), found.get("type").asText())) {
       return false;
     }
     Stream<JsonNode> forms = Stream.concat(Stream.of(wanted), list(wanted.path("same")).stream());
@@ -336,5 +342,18 @@ public final class Comparison {
 
   private static String kind(String type) {
     return type.replaceAll("(?s)[(<].*[)>]", "");
+  }
+
+  /** Returns whether two types are the same, as far as both have parameters. */
+  private static boolean sameType(String wanted, String given) {
+    List<String> ours = parameters(wanted);
+    List<String> theirs = parameters(given);
+    int both = Math.min(ours.size(), theirs.size());
+    return kind(wanted).equals(kind(given)) && ours.subList(0, both).equals(theirs.subList(0, both));
+  }
+
+  private static List<String> parameters(String type) { // of decimal(10,4)
+    Matcher found = PARAMETERS.matcher(type);
+    return found.lookingAt() ? List.of(found.group(1).split(",")) : List.of();
   }
 }

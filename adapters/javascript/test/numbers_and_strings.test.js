@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { jsonString, quote, unquote } from "../go_strings.js";
+import { jsonString, plainJsonString, quote, unquote } from "../go_strings.js";
 import { goNumber, parseFloat32 } from "../numbers.js";
 import { isPrintable } from "../printable.js";
 
@@ -61,5 +61,6 @@ test("JSON strings of Go", () => {
   const text = (hex, escapesHtml) => jsonString(Buffer.from(hex, "hex"), escapesHtml);
   assert.equal(text("3c262f27e280a87f0001", true), '"\\u003c\\u0026/\'\\u2028\x7f\\u0000\\u0001"');
   assert.equal(text("3c", false), '"<"');
+  assert.equal(plainJsonString(Buffer.from("083ce280a80c5c", "hex")), '"\\u0008<\u2028\\u000c\\\\"');
   assert.equal(text("61fffe62efbfbd", true), '"a\\ufffd\\ufffdb\ufffd"');
 });

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.orders import Order
 from cdcwire.core.rows import Row
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange
+from cdcwire.model.events import Image, Position, RowChange
+from cdcwire.model.kinds import UNAVAILABLE, Column
+from cdcwire.model.paths import path_text
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
 from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, ReadColumns, Side, Values
 from cdcwire_conformance.arrow.schema import (
@@ -66,7 +69,7 @@ class BatchBuilder:
 
     ``time_zone``: where texts of unknown zone are read if the table has the instant in UTC.
     ``skips_others``: columns that the table does not have are ignored; otherwise they are an error.
-    ``numbers_rows``: as in ``event_schema``.
+    ``numbers_rows``, ``order``: as in ``event_schema``.
     Raises: SchemaError when the table has no Arrow schema in this form.
     """
 
@@ -79,9 +82,11 @@ class BatchBuilder:
         *,
         skips_others: bool = False,
         numbers_rows: bool = False,
+        order: Order | None = None,
     ) -> None:
         self.table = table
-        self.schema = event_schema(table, temporal, profile, numbers_rows=numbers_rows)
+        self.schema = event_schema(table, temporal, profile, numbers_rows=numbers_rows, order=order)
+        self.order = None if order is None or order.number else order
         self.images = ImageBuilder(table, self.schema.field("after").type, time_zone, skips_others)
         self._layouts: dict[tuple[int, ...], tuple[Column, ...]] = {}
 
@@ -169,6 +174,7 @@ class BatchBuilder:
             "op": pa.array(ops, pa.string()),
             "half": pa.array(halves, pa.string()),
             **_position_arrays({name: v for name, v in known.items() if v.count(None) < len(v)}),
+            **({} if self.order is None else _places_in(self.order, changes)),
         }
 
     def _image_of(self, change: Change, side: Side) -> tuple[Any, Values | None]:
@@ -242,6 +248,12 @@ def _position_of(change: Change) -> Position:
         commit_ms=change.commit_ms,
         sent_ms=change.sent_ms,
     )
+
+
+def _places_in(order: Order, changes: Sequence[Change]) -> dict[str, pa.Array]:
+    """Return the place of each change in an order whose places are texts."""
+    places = (order.place_or_none(_position_of(change)) for change in changes)
+    return {order.name: pa.array([place and place.value for place in places], pa.string())}
 
 
 def _position_arrays(known: dict[str, list[Any]]) -> dict[str, pa.Array]:

@@ -15,6 +15,12 @@ def offsets_of(cells: pa.Array) -> Numbers:
     return np.frombuffer(cells.buffers()[1], np.int32)[cells.offset : cells.offset + len(cells) + 1]
 
 
+def windows_of(data: Numbers, size: int) -> Numbers:
+    """Return a view with ``size`` bytes from each place of the data on."""
+    windows: Numbers = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
+    return windows
+
+
 def validity_of(cells: pa.Array) -> Numbers | None:
     """Return which cells are not NULL; None if all are not."""
     if not cells.null_count:

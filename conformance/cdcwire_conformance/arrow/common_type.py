@@ -6,7 +6,7 @@ Numbers meet as numbers where both are exact in one type. Text meets any kind by
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
@@ -33,6 +33,55 @@ def common_type(left: kinds.Type, right: kinds.Type) -> kinds.Type:
             f"{describe_kind(left)} and {describe_kind(right)} have no kind in common"
         )
     return found
+
+
+def kind_by_definition(sent: kinds.Type, declared: kinds.Type) -> kinds.Type:
+    """Return the canonical kind of a column by its kind in messages and in a definition.
+
+    The definition says what messages leave open. Where producers send a type in several ways, the
+    messages decide: a decimal as a float, JSON in a column of text, labels with escapes. Raises:
+    NoCommonType where the definition is of something else.
+    """
+    sent, declared = canonical_kind(sent), canonical_kind(declared)
+    match declared, sent:
+        case kinds.DecimalType(None), (kinds.DecimalType() | kinds.IntType()):
+            return common_type(sent, declared)
+        case (kinds.EnumType(), kinds.EnumType()) | (kinds.SetType(), kinds.SetType()):
+            return _labels_by_definition(sent, declared)
+        case kinds.ArrayType(theirs), kinds.ArrayType(ours):
+            return kinds.ArrayType(kind_by_definition(ours, theirs))
+        case (
+            (kinds.DecimalType(), kinds.FloatType())
+            | (kinds.TextType(), (kinds.JsonType() | kinds.BytesType()))
+            | (kinds.StructType(), (kinds.TextType() | kinds.BytesType()))
+            | (kinds.DatetimeType(), kinds.TimestampType())
+            | (kinds.IntervalType(), kinds.IntervalType())
+            # A feed may have BIGINT UNSIGNED as a signed number.
+            | (kinds.IntType(64, False), (kinds.IntType(64, True) | kinds.DecimalType()))
+            | (kinds.TimeType(zone=None), kinds.TimeType(zone=str()))
+            | (kinds.TimeType(zone=str()), kinds.TimeType(zone=None))
+        ):
+            return sent
+        case kinds.TimestampType(fraction, zone=None), kinds.TimestampType(zone=zone):
+            return kinds.TimestampType(fraction, zone=zone)
+        case kinds.UnknownType(), _:
+            return sent
+        case _:
+            common_type(sent, declared)
+            return declared
+
+
+def _labels_by_definition(sent: kinds.Type, declared: kinds.Type) -> kinds.Type:
+    """Return the labels of both if one list goes on where the other ends, else text."""
+    assert isinstance(sent, (kinds.EnumType, kinds.SetType))
+    assert isinstance(declared, (kinds.EnumType, kinds.SetType))
+    ours, theirs = sent.labels, declared.labels
+    if ours is None or theirs is None:
+        return declared if ours is None else sent
+    size = min(len(ours), len(theirs))
+    if ours[:size] != theirs[:size]:
+        return kinds.TextType()
+    return sent if len(ours) > size else declared
 
 
 def describe_kind(kind: kinds.Type) -> str:
@@ -121,6 +170,13 @@ def _common(left: kinds.Type, right: kinds.Type) -> kinds.Type | None:
             return kinds.MapType(
                 common_type(left.key, right.key), common_type(left.value, right.value)
             )
+        case kinds.StructType(), kinds.StructType():
+            return _common_structs(left, right)
+        case (
+            (kinds.StructType() | kinds.MapType(kinds.TextType())),
+            (kinds.StructType() | kinds.JsonType()),
+        ):
+            return kinds.JsonType()  # without schema, a map is an object of any members
         case _:
             return None
 
@@ -137,6 +193,8 @@ def _common_numbers(left: kinds.Type, right: kinds.Type) -> kinds.Type | None:
         case kinds.DecimalType(), (
             kinds.IntType() | kinds.YearType() | kinds.BoolType() | kinds.BitType()
         ):
+            if left.precision is None:
+                return left  # it may have more digits than the integers
             digits = 20 if isinstance(right, kinds.BitType) else _digits(_as_int(right))
             return _common_decimals(left, kinds.DecimalType(digits, 0))
         case (
@@ -180,6 +238,21 @@ def _common_decimals(left: kinds.DecimalType, right: kinds.DecimalType) -> kinds
     scale = max(left.scale or 0, right.scale or 0)
     whole = max(left.precision - (left.scale or 0), right.precision - (right.scale or 0))
     return kinds.DecimalType(whole + scale, scale)
+
+
+def _common_structs(left: kinds.StructType, right: kinds.StructType) -> kinds.Type:
+    """Return the struct of both; JSON where one has a member that the other lacks.
+
+    A member that is absent is not NULL, and a struct's members are all there.
+    """
+    theirs = {column.name: column for column in right.columns}
+    if theirs.keys() != {column.name for column in left.columns}:
+        return kinds.JsonType()
+    columns = (
+        replace(column, type=common_type(column.type, theirs[column.name].type))
+        for column in left.columns
+    )
+    return kinds.StructType(tuple(columns))
 
 
 def _common_labels(

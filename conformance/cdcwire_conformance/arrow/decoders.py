@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format, MessageDecoder
 from cdcwire.core.message import Message
+from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import Event, Table
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compressions import with_compressions

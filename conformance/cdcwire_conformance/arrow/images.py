@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from cdcwire.core.rows import Layout
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire_conformance.arrow.building import (
     CLAUSE_COLUMNS,
     CLAUSE_TYPES,

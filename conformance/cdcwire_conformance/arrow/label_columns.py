@@ -24,7 +24,10 @@ def enum_builder(wire: EnumType, canonical: EnumType, target: pa.DataType) -> Bu
         return plain(target) if is_label == wants_label else None
     by_number = dict(enumerate(("", *labels)))
     if is_label and wants_label:
-        return _known({label: label for label in by_number.values()}.get, plain(target))
+        sent = {label: label for label in by_number.values()}
+        # Debezium escapes a comma of a label, as in its list of labels.
+        sent |= {label: label for label in (each.replace(",", r"\,") for each in sent)}
+        return _known(sent.get, plain(target))
     if wants_label:
         return _known(by_number.get, plain(target))
     if is_label:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model.floats import narrow_float32, shortest_digits
 from cdcwire.model.kinds import BitType, BoolType, DecimalType, FloatType, IntType, YearType
 from cdcwire_conformance.arrow.building import Build, Values, plain, through
 from cdcwire_conformance.arrow.types import UNSIGNED_64
@@ -20,10 +20,18 @@ NUMBER_TYPES = (IntType, YearType, BoolType, BitType, FloatType, DecimalType)
 _BOOLEANS: dict[Any, bool | None] = {None: None, 0: False, 1: True}
 
 
-def number_builder(wire: NumberType, target: pa.DataType) -> Build:
-    """Return what builds numbers of a kind as ``target``."""
+def number_builder(wire: NumberType, canonical: NumberType, target: pa.DataType) -> Build:
+    """Return what builds numbers of a kind as ``target``.
+
+    A negative int64 of a column of unsigned ones is the bits of the number: producers have no type
+    for the upper half.
+    """
+    if wraps(wire, canonical):
+        return lambda values: pa.array(list(map(_unwrapped, values)), pa.uint64()).cast(target)
     if isinstance(wire, DecimalType) and (pa.types.is_string(target) or _is_decimal(target)):
         return _decimals(target)
+    if isinstance(wire, FloatType) and pa.types.is_string(target):
+        return through(float_digits, plain(target))
     if pa.types.is_string(target):
         return through(plain_digits, plain(target))
     if pa.types.is_binary(target):
@@ -39,6 +47,15 @@ def number_builder(wire: NumberType, target: pa.DataType) -> Build:
         is_unsigned = isinstance(wire, BitType) or wire.unsigned
         return _whole_decimals(pa.uint64() if is_unsigned else pa.int64())
     return _exact(target)
+
+
+def wraps(wire: object, canonical: object) -> bool:
+    """Return whether numbers of the one kind are bits of the other."""
+    return wire == IntType(64) and canonical == IntType(64, unsigned=True)
+
+
+def _unwrapped(value: Any) -> Any:
+    return None if value is None else value & (1 << 64) - 1
 
 
 def _is_decimal(target: pa.DataType) -> bool:
@@ -71,14 +88,22 @@ def plain_digits(value: Any) -> str:
     return str(value) if isinstance(value, str) else f"{Decimal(value):f}"
 
 
+def float_digits(value: float) -> str:
+    """Return a float in plain digits: all of a whole number, else the fewest that read back."""
+    return f"{Decimal(value if value.is_integer() else repr(value)):f}"
+
+
 def _big_endian(value: int) -> bytes:
     return value.to_bytes((value.bit_length() + 7) // 8 or 1, "big")
 
 
 def _narrow(value: float) -> float:
-    if value == value and narrow_float32(value) != value:
+    """Return a float32 that was sent as a double: as it is, or in the digits that name it."""
+    narrow = narrow_float32(value)
+    is_exact = narrow == value or value != value
+    if not is_exact and shortest_digits(narrow, 32) != shortest_digits(value, 64):
         raise ValueError("it is not a 32-bit float")
-    return value
+    return narrow
 
 
 def _exact(target: pa.DataType) -> Build:

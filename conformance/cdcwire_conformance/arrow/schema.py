@@ -7,19 +7,22 @@ to column ``i``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.core.format import TableName
+from cdcwire.core.orders import Order
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.common_type import (
     NoCommonType,
     common_type,
     describe_kind,
+    kind_by_definition,
     types_differ,
 )
 from cdcwire_conformance.arrow.types import (
@@ -150,10 +153,12 @@ def event_schema(
     profile: Profile | None = None,
     *,
     numbers_rows: bool = False,
+    order: Order | None = None,
 ) -> pa.Schema:
     """Return the Arrow schema of a table's row changes. Raises: SchemaError.
 
-    ``numbers_rows``: ``source`` also has the number of each row in its message.
+    ``numbers_rows``: ``source`` also has the number of each row in its message. ``order``: a column
+    of its name has the place of each row, if that is not one of the other columns.
 
     ``error`` is NULL in rows. A row with an ``error`` represents a message or a row that could not
     be read, and has values only where they are known: ``source`` always.
@@ -166,6 +171,7 @@ def event_schema(
             pa.field("schema", pa.string()),
             pa.field("table", pa.string()),
             *POSITION_FIELDS,
+            *([] if order is None or order.number else [pa.field(order.name, pa.string())]),
             pa.field("before", image),
             pa.field("after", image),
             pa.field("before_has", pa.binary()),
@@ -182,7 +188,8 @@ class Merged:
 
     ``left_out``: columns that can't be compared, with the reason. ``notes``: what was taken for
     granted, to be printed. ``differences``: what the two schemas say differently. ``met``: columns
-    whose types differ and have a type in common, a line each.
+    whose types differ and have a type in common, a line each. ``unzoned``: columns of instants
+    whose zone a side does not say, with that side.
     """
 
     table: CanonicalTable
@@ -190,6 +197,7 @@ class Merged:
     left_out: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     met: tuple[str, ...] = ()
+    unzoned: tuple[tuple[str, Literal["left", "right"]], ...] = ()
 
 
 def merge_tables(
@@ -207,6 +215,7 @@ def merge_tables(
     left_out: list[tuple[str, str]] = []
     notes: list[str] = []
     met: list[str] = []
+    unzoned: list[tuple[str, Literal["left", "right"]]] = []
     theirs = {column.name: column for column in right.columns}
     declared = {column.name: column for column in defined.columns} if defined else {}
     for ours in left.columns:
@@ -219,7 +228,12 @@ def merge_tables(
         except NoCommonType as error:
             left_out.append((ours.name, str(error)))
             continue
-        notes += _zone_notes(ours, other, columns[-1], time_zone)
+        for side in _unzoned(ours, other, columns[-1]):
+            unzoned.append((ours.name, side))
+            notes.append(
+                f"column {ours.name}: the {side} side does not state its zone; it is read in "
+                f"{time_zone}"
+            )
         if types_differ(ours.type, other.type):
             kinds_of = (describe_kind(each.type) for each in (ours, other, columns[-1]))
             met.append("{} {} and {} as {}".format(ours.name, *kinds_of))
@@ -230,7 +244,7 @@ def merge_tables(
         key = defined.key
     table = CanonicalTable(left.schema, left.table, tuple(columns), key)
     differences = tuple(schema_difference(left, right))
-    return Merged(table, differences, tuple(left_out), tuple(notes), tuple(met))
+    return Merged(table, differences, tuple(left_out), tuple(notes), tuple(met), tuple(unzoned))
 
 
 def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTable:
@@ -245,9 +259,9 @@ def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTabl
         if known is None:
             columns[column.name] = column
         elif known != column:
-            longer = _with_more_labels(known, column)
+            found = _with_more_labels(known, column) or _as_numbers(known, column)
             try:
-                columns[column.name] = longer or _merge_columns(known, column, None)
+                columns[column.name] = found or _merge_columns(known, column, None)
             except NoCommonType as error:
                 raise SchemaError(f"table {first}: column {column.name}: {error}") from None
     key = first.key if first.key == second.key or not second.key else second.key
@@ -268,28 +282,46 @@ def _with_more_labels(first: Column, second: Column) -> Column | None:
     return first if len(ours.labels) > size else second
 
 
+def _as_numbers(first: Column, second: Column) -> Column | None:
+    """Return the column of decimals that holds whole numbers and others of one untyped column.
+
+    JSON without schema shows 1 as an integer and 1.5 as a float; producers in Go write both.
+    """
+    ours, theirs = first.type, second.type
+    if isinstance(theirs, kinds.FloatType):
+        ours, theirs = theirs, ours
+    is_untyped = theirs in (kinds.IntType(64), kinds.DecimalType(None, 0), kinds.DecimalType())
+    if ours != kinds.FloatType(64) or not is_untyped:
+        return None
+    return replace(first, type=kinds.DecimalType())
+
+
 def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> CanonicalTable:
     """Return a feed's table with the kinds, the roles and the key of a definition.
 
     Columns stay those of the feed, in the order of the definition; columns that it lacks come last.
+    A message decides what a definition leaves open: see ``kind_by_definition``. A key with columns
+    that the feed lacks does not count.
     Raises: SchemaError where a kind of the feed can't meet the one of the definition.
     """
     declared = {column.name: column for column in defined.columns}
     columns = []
     for column in table.columns:
         own = declared.get(column.name)
+        if own is None:
+            columns.append(column)
+            continue
         try:
-            columns.append(_merge_columns(column, column, own))
+            columns.append(replace(own, type=kind_by_definition(column.type, own.type)))
         except NoCommonType:
-            assert own is not None
             raise SchemaError(
                 f"table {table}: column {column.name}: the definition (--ddl or --tables) has "
                 f"{describe_kind(own.type)}, the feed has {describe_kind(column.type)}"
             ) from None
     place = {name: number for number, name in enumerate(declared)}
     columns.sort(key=lambda column: place.get(column.name, len(place)))
-    key = table.key if defined.key is None else defined.key
-    return replace(table, columns=tuple(columns), key=key)
+    has_key = defined.key is not None and set(defined.key) <= set(table.column_names)
+    return replace(table, columns=tuple(columns), key=defined.key if has_key else table.key)
 
 
 def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
@@ -350,15 +382,16 @@ def _declared_kind(declared: kinds.Type, met: kinds.Type) -> kinds.Type:
     return declared
 
 
-def _zone_notes(left: Column, right: Column, merged: Column, time_zone: str) -> list[str]:
+def _unzoned(left: Column, right: Column, merged: Column) -> Iterator[Literal["left", "right"]]:
+    """Yield the sides whose zone is not known, where the merged column is an instant in UTC."""
     if not isinstance(merged.type, kinds.TimestampType) or merged.type.zone is None:
-        return []
-    return [
-        f"column {left.name}: the {side} side does not state its zone; it is read in {time_zone}"
-        for side, column in (("left", left), ("right", right))
-        if isinstance(column.type, (kinds.DatetimeType, kinds.TextType))
-        or (isinstance(column.type, kinds.TimestampType) and column.type.zone is None)
-    ]
+        return
+    sides: tuple[tuple[Literal["left", "right"], Column], ...] = (("left", left), ("right", right))
+    for side, column in sides:
+        if isinstance(column.type, (kinds.DatetimeType, kinds.TextType)) or (
+            isinstance(column.type, kinds.TimestampType) and column.type.zone is None
+        ):
+            yield side
 
 
 def _key_text(key: tuple[str, ...]) -> str:

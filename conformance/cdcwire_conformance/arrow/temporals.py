@@ -5,9 +5,9 @@ value; all else stays as sent. Native types are exact or refused. These values r
 zero date, the year 0 (which Spark does not give to Python), 30 February. Fractions of more than six
 digits also raise an error. So does an hour beyond the day where the type has none.
 
-An instant of a known zone has the model's text in UTC, with a sign before years that have not four
-digits, or ``infinity``. A zero TIMESTAMP is the same in all zones, as MySQL shows it. An hour that
-a zone has twice is read as the first of them.
+A count, and an instant of a known zone, has the model's text: with a sign before years that
+have not four digits, or ``infinity``. A zero TIMESTAMP is the same in all zones, as MySQL shows it.
+An hour that a zone has twice is read as the first of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from cdcwire.model.instants import utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
-from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire.model.temporal import extended_text, temporal_text
 from cdcwire_conformance.arrow.buffers import offsets_of
 from cdcwire_conformance.arrow.types import UTC_NAMES
 
@@ -68,7 +68,7 @@ def _utc_converter(form: TemporalForm, zone: str | None, time_zone: str) -> Text
             return value
         if zone is not None:
             return utc_text(kind, value)
-        return utc_text(local_text, count_text(local, value) if form != "text" else value)
+        return utc_text(local_text, extended_text(local, value) if form != "text" else value)
 
     return convert
 
@@ -80,6 +80,8 @@ def _converter(wire: TemporalType) -> Text:
         kind = type(wire)(form=wire.form)
 
     def convert(value: Any) -> str:
+        if kind.form != "text" and type(value) is int:
+            return extended_text(kind, value)
         text = temporal_text(kind, value, None)
         if text is None:
             raise ValueError(f"{value!r:.40} is not a date or time")

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire.mysql.types import is_boolean_source
 
 Temporal: TypeAlias = Literal["text", "native"]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
+from json import dumps
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +21,7 @@ from cdcwire.model.events import Image
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
+    BoolType,
     BytesType,
     DatetimeType,
     DateType,
@@ -58,7 +61,7 @@ from cdcwire_conformance.arrow.building import (
 from cdcwire_conformance.arrow.common_type import describe_kind
 from cdcwire_conformance.arrow.json_columns import JsonNormaliser
 from cdcwire_conformance.arrow.label_columns import enum_builder, set_builder
-from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits
+from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits, wraps
 from cdcwire_conformance.arrow.temporals import (
     TemporalType,
     cut_fractions,
@@ -122,7 +125,7 @@ def _conversion_error(
 
 def _builder(wire: Type, canonical: Type, target: pa.DataType, time_zone: str) -> Build | None:
     if isinstance(wire, NUMBER_TYPES) and isinstance(canonical, NUMBER_TYPES):
-        return number_builder(wire, target)
+        return number_builder(wire, canonical, target)
     if isinstance(wire, _TEMPORALS) and isinstance(canonical, _TEMPORALS):
         return _temporal_builder(wire, canonical, target, time_zone)
     match wire, canonical:
@@ -134,6 +137,8 @@ def _builder(wire: Type, canonical: Type, target: pa.DataType, time_zone: str) -
             return _vectors(target)
         case (JsonType() | TextType(), JsonType()):
             return _json()
+        case (StructType() | MapType(TextType()), JsonType()):
+            return through(partial(_document_text, wire), _json())
         case (TextType() | BytesType(), TextType() | BytesType() | UnknownType()):
             return plain(target)
         case IntervalType(ours), IntervalType(theirs):
@@ -221,6 +226,32 @@ def _to_text(wire: Type, target: pa.DataType, time_zone: str) -> Build | None:
             return through(lambda value: _text(wire, value), plain(target))
 
 
+def _document(kind: Type, value: Any) -> Any:
+    """Return a value as JSON has it; bytes, dates and the like are texts."""
+    if value is None or isinstance(kind, BoolType):
+        return value
+    match kind:
+        case StructType():
+            pairs = ((column.name, _document(column.type, item)) for column, item in value.pairs)
+            return dict(pairs)
+        case MapType(TextType(), item):
+            return {key: _document(item, each) for key, each in value}
+        case ArrayType(item):
+            return [_document(item, each) for each in value]
+        case IntType() | YearType():
+            return value
+        case DecimalType(scale=0):
+            return int(value)
+        case FloatType() if isfinite(value):
+            return value
+        case _:
+            return _text(kind, value)
+
+
+def _document_text(kind: Type, value: Any) -> str:
+    return dumps(_document(kind, value), ensure_ascii=False)
+
+
 def _text(kind: Type, value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -279,7 +310,11 @@ def _structs(wire: StructType, canonical: StructType, target: Any, time_zone: st
         return None
 
     def member(image: Image | None, name: str) -> Any:
-        return image[name] if image is not None and name in image else None
+        if image is None:
+            return None
+        if not isinstance(image, Image):
+            raise ValueError("a struct without members")
+        return image[name] if name in image else None  # noqa: SIM401
 
     def build(values: Values) -> pa.Array:
         arrays = [
@@ -304,7 +339,8 @@ def _array_builder(
     """
     match wire, canonical:
         case (IntType() | YearType() | BitType(), IntType() | YearType() | BitType()):
-            if pa.types.is_integer(target) or target == UNSIGNED_64:
+            is_whole = pa.types.is_integer(target) or target == UNSIGNED_64
+            if is_whole and not wraps(wire, canonical):
                 return lambda array: array.cast(target)
         case FloatType(ours), FloatType(theirs) if ours <= theirs:
             return lambda array: array.cast(target)

@@ -21,7 +21,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.core.nearest import did_you_mean
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.interrupts import Terminated, interrupts_raise
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.visible import (
@@ -42,6 +43,7 @@ VERBS: tuple[str, ...] = (
     "generate",
     "size",
     "compare",
+    "tables",
     "storage",
     "corpus",
     "witness",
@@ -127,7 +129,7 @@ def verb_modules() -> Iterator[ModuleType]:
     yield from map(import_module, filter(None, (get_suite(name).command for name in FORMAT_NAMES)))
 
 
-def parser_of(module: ModuleType) -> argparse.ArgumentParser:
+def parser_of(module: ModuleType) -> _Parser:
     """Return the parser of a verb's arguments."""
     parser = _parser(
         f"cdcwire {module.NAME}",
@@ -139,11 +141,32 @@ def parser_of(module: ModuleType) -> argparse.ArgumentParser:
 
 
 class _Parser(argparse.ArgumentParser):
+    """Ends with two lines where a word is wrong: the problem, and where the words are listed."""
+
     def error(self, message: str) -> NoReturn:
-        super().error(shortened(visible(without_secrets(message))))
+        problem = shortened(visible(without_secrets(message)))
+        text = f"{self.prog}: {problem}\n{self.prog} --help lists what it takes\n"
+        self.exit(COULD_NOT_RUN, text)
+
+    def words_of(self, words: Sequence[str]) -> argparse.Namespace:
+        """Return the arguments; where some are unknown, the error names those most like them."""
+        found, unknown = self.parse_known_args(words)
+        if unknown:
+            names = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+            known = [name for action in self._actions for name in action.option_strings]
+            meant = "".join(did_you_mean(name, known) for name in names[:1])
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+        return found
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            meant = did_you_mean(str(value), map(str, action.choices or ()))
+            raise argparse.ArgumentError(action, f"{error.message}{meant}") from None
 
 
-def _parser(name: str, description: str, examples: str | None) -> argparse.ArgumentParser:
+def _parser(name: str, description: str, examples: str | None) -> _Parser:
     return _Parser(
         prog=name,
         description=description,
@@ -162,7 +185,7 @@ def _main_help(words: list[str]) -> int:
     for module in verb_modules():
         verbs.add_parser(module.NAME, help=module.HELP, add_help=False)
     try:
-        parser.parse_args(words or ["--help"])
+        parser.words_of(words or ["--help"])
     except SystemExit as ended:
         return _code(ended)
     return 0
@@ -175,9 +198,10 @@ def _run(module: ModuleType, words: list[str]) -> int:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
     try:
-        arguments = parser.parse_args(words)
+        arguments = parser.words_of(words)
     except SystemExit as ended:
         return _code(ended)
+    arguments.words = words
     if getattr(module, "TAKES_COMMAND", False):
         arguments.command = command
     for stream in (sys.stdout, sys.stderr):

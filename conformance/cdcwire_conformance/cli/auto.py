@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.identify import Candidate
@@ -17,7 +17,7 @@ from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
 from cdcwire_conformance.visible import print_error
 
-_UNREADABLE = {"lines": "one value per line", "parquet": "Parquet"}
+_UNREADABLE = {"parquet": "Parquet"}
 
 
 def identified(

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import EVERYTHING, Context
+from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
-from cdcwire.core.registry import get_format
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import identified, with_found
 from cdcwire_conformance.cli.compare_cases import (
     add_case_argument,
@@ -23,8 +23,10 @@ from cdcwire_conformance.cli.compare_engine import (
     alternative,
     load_engine,
     runs_embedded,
+    spark_settings,
 )
 from cdcwire_conformance.cli.compare_masking import Masking, add_masking_arguments, masking_from
+from cdcwire_conformance.cli.compare_record import RunNotes, begin_notes, with_record
 from cdcwire_conformance.cli.compare_reports import check_feeds_kept, check_reports, write_reports
 from cdcwire_conformance.cli.compare_rules import (
     add_rule_arguments,
@@ -63,7 +65,7 @@ from cdcwire_conformance.visible import visible
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
     from cdcwire_conformance.compare.feeds import ComparedFeeds
     from cdcwire_conformance.compare.result import Comparison
     from cdcwire_conformance.compare.rules import CompareOptions
@@ -260,6 +262,7 @@ class Work:
     options: CompareOptions
     settings: Mapping[str, str]
     is_embedded: bool
+    notes: RunNotes
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -285,14 +288,17 @@ def prepared(arguments: argparse.Namespace) -> Work:
     check_follow_arguments(arguments)
     masking = masking_from(arguments)
     check_reports(arguments)
-    settings = _settings(arguments.conf)
+    settings = spark_settings(arguments.conf)
     table = table_argument(arguments)
+    notes = begin_notes(arguments)
     configure_sides(arguments, NAME)
+    notes.note_configuration(arguments)
     _identify_sides(arguments, settings)
+    notes.note_found(arguments)
     sources = parse_source(arguments.left), parse_source(arguments.right)
     check_feeds_kept(arguments, sources)
     options = _options(arguments, [source.format.name for source in sources])
-    context = context_from(arguments)
+    context = context_from(arguments, None)
     schemas = _schemas(arguments, context, sources)
     is_embedded = runs_embedded(arguments, sources, table)
     check_case_argument(arguments, has_table=table is not None)
@@ -300,7 +306,7 @@ def prepared(arguments: argparse.Namespace) -> Work:
     sides = list(zip(sources, options, schemas, strict=True))
     left, right, compare_options = _asked(arguments, context, sides, masking)
     return Work(
-        arguments, masking, left, right, table, compare_options, settings, is_embedded=is_embedded
+        arguments, masking, left, right, table, compare_options, settings, is_embedded, notes
     )
 
 
@@ -308,6 +314,7 @@ def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
     """Compare, and write the reports. Returns: the result as it may be shown, and the session."""
     session = None
     opened: list[ComparedFeeds] = []
+    feeds: list[OpenedFeed] = []  # that were compared with a table
     if work.is_embedded:
         from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
 
@@ -325,7 +332,9 @@ def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
                     session, work.left, work.right, work.options, report, opened.append
                 )
             else:
-                found = compare_table(session, work.left, work.table, work.options, report)
+                sides = work.left, work.table
+                found = compare_table(session, *sides, work.options, report, feeds.append)
+    found = with_record(found, work.notes, feeds or opened, session)
     with _readable(work):
         saved = saved_lines(work.arguments.save_case, found, opened, work.masking)
     write_reports(work.arguments, found, work.masking)
@@ -400,7 +409,7 @@ def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) 
 def _context_of(
     arguments: argparse.Namespace, side: str, own: Mapping[str, OptionValue]
 ) -> Context:
-    context = context_from(arguments)
+    context = context_from(arguments, None)
     place = getattr(arguments, f"{side}_schema")
     schemas = schemas_at(place, arguments) if place else context.schemas
     return replace(context, options=own, schemas=schemas)
@@ -488,13 +497,3 @@ def _schemas(
 
 def _name_of(option: str) -> str:
     return option.rpartition(".")[2]  # a section of the configuration may stand before it
-
-
-def _settings(arguments: Sequence[str]) -> dict[str, str]:
-    settings = {}
-    for argument in arguments:
-        key, equals, value = argument.partition("=")
-        if not equals or not key:
-            raise UsageError(f"--conf {argument!r} is not KEY=VALUE")
-        settings[key] = value
-    return settings

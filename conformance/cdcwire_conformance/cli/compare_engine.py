@@ -100,3 +100,14 @@ def _size(source: Source) -> int:
     return sum(
         each.stat().st_size * (_UNPACKED if is_compressed(str(each)) else 1) for each in files
     )
+
+
+def spark_settings(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the settings that --conf gives. Raises: UsageError."""
+    settings = {}
+    for argument in arguments:
+        key, equals, value = argument.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--conf {argument!r} is not KEY=VALUE")
+        settings[key] = value
+    return settings

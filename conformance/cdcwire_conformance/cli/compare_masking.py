@@ -19,7 +19,7 @@ from cdcwire_conformance.whole_files import read_whole
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.masking import Mask
     from cdcwire_conformance.compare.result import Comparison
-    from cdcwire_conformance.spark.decode.reading import OnError
+    from cdcwire_conformance.decode.reading import OnError
 
 KEY_VARIABLE = "CDCWIRE_MASK_KEY"
 _FROM_ENVIRONMENT = "env"
@@ -98,7 +98,7 @@ class Masking:
     def errors_without_values(self) -> Iterator[None]:
         """Raise errors whose texts may quote values without them, if values are hidden."""
         from cdcwire_conformance.arrow.types import SchemaError
-        from cdcwire_conformance.spark.decode.reading import FeedError
+        from cdcwire_conformance.decode.reading import FeedError
 
         try:
             yield

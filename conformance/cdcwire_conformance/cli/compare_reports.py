@@ -89,7 +89,7 @@ def write_reports(arguments: argparse.Namespace, found: Comparison, masking: Mas
 
 def _maker(name: str) -> Callable[[Comparison], str]:
     if name == "json":
-        from cdcwire_conformance.compare.report import json_text
+        from cdcwire_conformance.compare.document import json_text
 
         return json_text
     if name == "html":

@@ -6,18 +6,19 @@ import argparse
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import TableName
 from cdcwire.model.instants import instant_of
 from cdcwire.model.kinds import TimestampType
+from cdcwire.model.names import TableName
 from cdcwire_conformance.cli.compare_masking import redacted_columns
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.usage import UsageError
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.compare.meaning import Meaning
-    from cdcwire_conformance.compare.rules import PositionName, Window
+    from cdcwire_conformance.compare.meaning import Encoding, Meaning
+    from cdcwire_conformance.compare.rules import Window
 
 _TSO_BITS = 18  # of a commit_ts, below its milliseconds
+_EVERY_TABLE = ".*"  # after the name of a database
 # Seconds and milliseconds from 2000 to 2100. As a commit_ts each is in the first hour of 1970.
 _SECONDS = range(946_684_800, 4_102_444_800)
 _MILLISECONDS = range(946_684_800_000, 4_102_444_800_000)
@@ -63,8 +64,8 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LEFT=RIGHT",
-        help="compare a table with one of another name on the right: shop.orders=dw.orders (may "
-        "be given again)",
+        help="compare a table with one of another name on the right: shop.orders=dw.orders. "
+        "Compare two whole databases: crm.*=crm2.* (may be given again)",
     )
     group.add_argument(
         "--as-text",
@@ -81,6 +82,23 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare the times of this column only down to s, ms or us: made_at=ms (may be given "
         "again)",
     )
+    group.add_argument(
+        "--ignore-scale",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="compare the numbers of this column without zeros at the end of their decimals: 1.50 "
+        "equals 1.5 (may be given again)",
+    )
+    for side in ("left", "right"):
+        group.add_argument(
+            f"--{side}-binary",
+            action="append",
+            default=[],
+            metavar="COLUMN=hex",
+            help=f"read the bytes of this column of the {side} feed from their text, hex or "
+            "base64 (may be given again)",
+        )
     group.add_argument(
         "--no-before",
         action="store_true",
@@ -100,6 +118,12 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop with exit code 2 if nothing differs but a side has fewer than N changes "
         "(default: 1)",
+    )
+    group.add_argument(
+        "--ignore-unread",
+        action="store_true",
+        help="accept files that may have rows and are not read, in the directory of a feed; the "
+        "verdict names them",
     )
     group.add_argument(
         "--strict-types",
@@ -135,16 +159,24 @@ def meaning_from(arguments: argparse.Namespace) -> Meaning:
     return Meaning(
         frozenset(arguments.ignore_column),
         frozenset(_table("--exclude", name) for name in arguments.exclude),
-        dict(_renamed(each) for each in arguments.map_table),
+        dict(_renamed(each) for each in arguments.map_table if not _is_of_databases(each)),
         frozenset(arguments.as_text),
         dict(_precision(each) for each in arguments.precision),
         arguments.pair_by == "key",
         not arguments.no_before,
         redacted_columns(arguments),
+        arguments.ignore_unread,
+        frozenset(arguments.ignore_scale),
+        dict(_databases(each) for each in arguments.map_table if _is_of_databases(each)),
+        dict(
+            _binary(side, each)
+            for side, given in (("left", arguments.left_binary), ("right", arguments.right_binary))
+            for each in given
+        ),
     )
 
 
-def window_from(arguments: argparse.Namespace, position: PositionName | None) -> Window | None:
+def window_from(arguments: argparse.Namespace, position: str | None) -> Window | None:
     """Return the window of positions that the arguments give, if any. Raises: UsageError.
 
     ``position``: by which the rows of both feeds pair; None: the feeds have no windows.
@@ -163,7 +195,7 @@ def window_from(arguments: argparse.Namespace, position: PositionName | None) ->
         raise UsageError(f"--from and --to: {error}") from error
 
 
-def _position(option: str, text: str, position: PositionName | None) -> int:
+def _position(option: str, text: str, position: str | None) -> int:
     try:
         number = int(text)
     except ValueError:
@@ -180,7 +212,7 @@ def _position(option: str, text: str, position: PositionName | None) -> int:
     return number
 
 
-def _commit_ts(option: str, text: str, position: PositionName | None) -> int:
+def _commit_ts(option: str, text: str, position: str | None) -> int:
     """Return the first commit_ts of a moment. Raises: UsageError."""
     try:
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
@@ -210,6 +242,27 @@ def _renamed(text: str) -> tuple[TableName, TableName]:
     if not equals:
         raise UsageError(f"--map-table {text!r} is not LEFT=RIGHT: shop.orders=dw.orders")
     return _table("--map-table", left), _table("--map-table", right)
+
+
+def _is_of_databases(text: str) -> bool:
+    return text.endswith(_EVERY_TABLE)
+
+
+def _databases(text: str) -> tuple[str, str]:
+    """Return the right feed's database and the left feed's."""
+    left, equals, right = text.partition("=")
+    if not equals or not left.endswith(_EVERY_TABLE) or "" in (left[:-2], right[:-2]):
+        raise UsageError(f"--map-table {text!r} is not LEFT.*=RIGHT.*, of two databases")
+    return right.removesuffix(_EVERY_TABLE), left.removesuffix(_EVERY_TABLE)
+
+
+def _binary(side: str, text: str) -> tuple[tuple[str, str], Encoding]:
+    from cdcwire_conformance.compare.meaning import ENCODINGS
+
+    column, _, name = text.rpartition("=")
+    if not column or name not in ENCODINGS:
+        raise UsageError(f"--{side}-binary {text!r} is not COLUMN=hex or COLUMN=base64")
+    return (side, column), ENCODINGS[name]
 
 
 def _precision(text: str) -> tuple[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.configuration import (
     Configuration,
     ConfigurationError,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from cdcwire.core.format import Context, Selection, TableName
+from cdcwire.core.context import Context, Selection
+from cdcwire.model.names import TableName
 from cdcwire_conformance.cli.claim_checks import read_claim_checks
 from cdcwire_conformance.cli.options import OptionArgument
 from cdcwire_conformance.compressions import known_compressions
@@ -113,11 +114,16 @@ def schemas_at(place: str, arguments: argparse.Namespace) -> Mapping[str, str]:
     return open_schemas(place, arguments.ca_file, arguments.max_answer_bytes)
 
 
-def context_from(arguments: argparse.Namespace) -> Context:
-    """Return the context that the arguments specify. Raises: UsageError."""
+def context_from(
+    arguments: argparse.Namespace, default_schema: str | None = DEFAULT_SCHEMA
+) -> Context:
+    """Return the context that the arguments specify. Raises: UsageError.
+
+    ``default_schema``: of tables whose DDL names none; None where the feed gives it.
+    """
     tables = read_tables(arguments.tables) if arguments.tables else ()
     if getattr(arguments, "context_ddl", None):
-        tables += read_ddl_file(arguments.context_ddl, DEFAULT_SCHEMA)
+        tables += read_ddl_file(arguments.context_ddl, default_schema)
     return Context(
         options=parse_option_arguments(arguments.option),
         tables=tables,
@@ -135,5 +141,8 @@ def _selection(include: list[str], columns: str | None) -> Selection:
         if not dot or not table:
             raise UsageError(f"--include {name!r:.80} is not SCHEMA.TABLE")
         tables.add((schema or None, table))
+        if "." in table:  # DATABASE.SCHEMA.TABLE
+            schema, _, table = name.rpartition(".")
+            tables.add((schema, table))
     names = None if columns is None else column_names("--columns", [columns], "id,total")
     return Selection(frozenset(tables) if include else None, names)

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.corpus.case import Case, CorpusError

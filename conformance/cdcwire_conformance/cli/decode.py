@@ -5,22 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.model.events import Event
+from cdcwire.model.names import TableName
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
+from cdcwire.registry import get_format
 from cdcwire.storage import SkipReason
 from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.cli.seen_names import SeenNames
+from cdcwire_conformance.cli.unread import warn_of_unread
+from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, schema_notes, with_schemas
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
@@ -32,9 +37,9 @@ HELP = "print the events of messages as JSON lines"
 DESCRIPTION = """\
 Print the events of messages, one JSON object per line, in the text form of docs/testee-protocol.md.
 
-FILE is a value's bytes, a file of messages as JSON lines, a folder of *.jsonl files, or - for
-standard input. A message that breaks its format ends the run with exit code 1 and one line that
-names message, byte, path and clause. With --keep-going the other messages are still decoded.
+FILE is a value's bytes, a file of messages as JSON lines, a folder of *.jsonl or *.ndjson files, or
+- for standard input. A message that breaks its format ends the run with exit code 1 and one line
+that names message, byte, path and clause. With --keep-going the other messages are still decoded.
 
 For csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
 (memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the
@@ -90,7 +95,7 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Decode the files and print their events. Returns 1 if a fault was reported, else 0."""
     use_configuration(arguments, NAME)
-    context = context_from(arguments)
+    context = context_from(arguments, None)
     if arguments.format == AUTO:
         context = use_identified(arguments, NAME, arguments.files[0], context)
     format_ = get_format(arguments.format)
@@ -136,14 +141,20 @@ def _events(
                 raise UsageError(f"{file}: a storage prefix has neither --hex nor --key")
             yield from _events_of_prefix(file, format_, context, arguments, faults)
             continue
+        warn_of_unread(NAME, file)
         messages: Iterable[tuple[str, Message]] = read_messages(
             file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
         )
         if file == STANDARD_STREAM:  # it cannot be read twice
             messages = list(messages)
-            known = format_.prepared((message for _, message in messages), context)
+            known = _defined(format_, context, messages)
+            known = format_.prepared((message for _, message in messages), known)
         else:
-            known = _prepared(file, format_, context, arguments)
+            read = partial(read_messages, file, hex=arguments.hex, key=arguments.key)
+            known = context
+            if lack_schemas(context.tables):
+                known = _defined(format_, context, read(carriers=format_.carriers))
+            known = _prepared(file, format_, known, arguments)
         for where, message in messages:
             if isinstance(message, StoredFile) and not _takes_files(format_):
                 raise UsageError(f"{where}: {message.path} is a file; {format_.name} has no files")
@@ -157,6 +168,20 @@ def _events(
                 faults.report(f"{where}: {error}")
                 if not arguments.keep_going:
                     return
+
+
+def _defined(format_: Format, context: Context, messages: Iterable[tuple[str, Message]]) -> Context:
+    """Return the context with the schemas that definitions take from the messages; print them."""
+    if not lack_schemas(context.tables):
+        return context
+    names = names_of(format_, context, (message for _, message in messages))
+    return _with_names(context, names)
+
+
+def _with_names(context: Context, names: Collection[TableName]) -> Context:
+    for line in schema_notes(context.tables, names):
+        print_error(f"cdcwire decode: note: {line}")
+    return replace(context, tables=with_schemas(context.tables, names))
 
 
 def _takes_files(format_: Format) -> bool:
@@ -188,9 +213,16 @@ def _events_of_prefix(
 ) -> Iterator[Event]:
     store = open_store(source)
     prefix = list_prefix(store, format_, context, write_order=arguments.write_order)
+    if lack_schemas(context.tables):
+        names = {(file.parsed.schema, file.parsed.table) for file in prefix.files}
+        context = _with_names(context, names)
+        prefix = list_prefix(store, format_, context, write_order=arguments.write_order)
     gate = prefix.gate.rows()
     yield from read_events(store, prefix, context, faults.report, gate)
     sys.stdout.flush()
+    for index in prefix.stale:
+        note = f"{index.problem}; all files are read"
+        print_error(f"cdcwire decode: {source}: {index.path}: {note}")
     for skip in prefix.skips:
         if skip.reason is SkipReason.STRAY:
             print_error(f"cdcwire decode: {source}: skipped: stray file {skip.path}")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import TextFormError, event_from_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.problems import json_problem

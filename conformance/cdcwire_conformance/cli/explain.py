@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import parse_options
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
+from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, with_schemas
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
 from cdcwire_conformance.sources.stores import LocalStore
@@ -65,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print an annotated hexdump of each message. Returns 1 if a message is broken, else 0."""
     use_configuration(arguments, NAME)
-    context = context_from(arguments)
+    context = context_from(arguments, None)
     if arguments.format == AUTO:
         context = use_identified(arguments, NAME, arguments.file, context)
     format_ = get_format(arguments.format)
@@ -74,7 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     broken = 0
+    warn_of_unread(NAME, arguments.file)
     messages = _messages(arguments, format_)
+    if lack_schemas(context.tables):
+        names = names_of(format_, context, (message for _, message in messages))
+        context = replace(context, tables=with_schemas(context.tables, names))
     if arguments.prefix is not None:
         messages = [(where, _placed(message, arguments)) for where, message in messages]
         context = format_.prepared(_schema_files(messages, Path(arguments.prefix)), context)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.options import parse_options
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.text import table_to_json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import (
     DEFAULT_SCHEMA,

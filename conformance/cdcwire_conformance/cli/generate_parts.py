@@ -16,7 +16,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Format, MessageEncoder
+from cdcwire.format import Format, MessageEncoder
 from cdcwire.model.events import Event
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.processes import process_pool

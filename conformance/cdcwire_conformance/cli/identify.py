@@ -6,6 +6,7 @@ import argparse
 
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.cli.progress import without_logs
+from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.identify.report import identify_place, json_text, text
 from cdcwire_conformance.identify.sampling import DEFAULT_MESSAGES
 
@@ -63,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     context = context_from(arguments)
     with without_logs():  # of Spark, which reads topics
         report = identify_place(arguments.source, context, arguments.messages, arguments.key)
+    if report.reading.container in ("messages", "lines"):
+        warn_of_unread(NAME, arguments.source)
     if not report.reading.samples:
         raise UsageError(f"{arguments.source}: there are no messages in it")
     print(json_text(report) if arguments.json else text(report), end="\n" * arguments.json)

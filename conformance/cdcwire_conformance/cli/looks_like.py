@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import parse_options
 from cdcwire_conformance.identify import Candidate
 from cdcwire_conformance.identify.report import identify_place, option_text
@@ -21,7 +21,7 @@ def named_formats(sides: Sequence[tuple[Source, Context]]) -> Iterator[None]:
 
     Raises: what is raised here.
     """
-    from cdcwire_conformance.spark.decode.reading import FeedError
+    from cdcwire_conformance.decode.reading import FeedError
 
     try:
         yield
@@ -45,11 +45,21 @@ def _looks_like(source: Source, context: Context) -> str:
             return f"; {source.folder} has messages of {source.format.name} and {found.format}"
         return f"; {source.folder} looks like {found.format}, not {source.format.name}"
     lacking = [] if found is None else list(_lacking(source, context, found))
-    if lacking:
+    if found is not None and lacking and found.decoded > _decoded(source, context):
         return f"; {source.folder} looks like {source.format.name} with {' '.join(lacking)}"
     if context.tables:
         return "; do the definitions of --ddl or --tables fit this feed?"
     return ""
+
+
+def _decoded(source: Source, context: Context) -> int:
+    """Return how many of the first messages decode with the options that they were read with."""
+    format_ = source.format
+    given = parse_options(format_.options, context.options)
+    result = identify_place(str(Path(source.folder)), Context(given, tables=context.tables)).result
+    return max(
+        (each.decoded for each in result.candidates if each.format == format_.name), default=0
+    )
 
 
 def _lacking(source: Source, context: Context, found: Candidate) -> Iterator[str]:

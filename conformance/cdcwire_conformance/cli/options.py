@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cdcwire.core.configuration import ConfigurationKind
 from cdcwire.core.options import Option
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.visible import UNSEEN
 
 NAME = "options"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire_conformance.identify.report import option_text
 from cdcwire_conformance.sources.feed_file import read_feed_file
 from cdcwire_conformance.sources.source_urls import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cdcwire.core.format import Selection
+from cdcwire.core.context import Selection
 from cdcwire.model.events import Event, RowChange, SchemaChange
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Table
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.context import (
     UsageError,
     add_context_arguments,

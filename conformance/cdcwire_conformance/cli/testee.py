@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 
 NAME = "testee"
 HELP = "run the reference codecs as a testee"

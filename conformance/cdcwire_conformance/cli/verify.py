@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.core.nearest import did_you_mean
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli import verify_arguments
 from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE
 from cdcwire_conformance.cli.verify_results import check_outputs, write_results
@@ -73,9 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     unknown = [name for name in arguments.formats if name not in FORMAT_NAMES]
     if unknown:
-        raise UsageError(
-            f"format {unknown[0]!r:.80} is not known; there are: {', '.join(FORMAT_NAMES)}"
-        )
+        known, meant = ", ".join(FORMAT_NAMES), did_you_mean(unknown[0], FORMAT_NAMES)
+        raise UsageError(f"format {unknown[0]!r:.80} is not known; there are: {known}{meant}")
     if arguments.raw and not arguments.one_shot:
         raise UsageError("--raw needs --one-shot")
     if arguments.command is not None and not arguments.command:
@@ -273,7 +273,7 @@ def _misspelled(
     description: Description, declared: Declared, cases: Sequence[Case], formats: Collection[str]
 ) -> list[str]:
     """Return a note for each feature that is declined and that nothing has."""
-    from cdcwire.core.registry import get_format
+    from cdcwire.registry import get_format
     from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
     from cdcwire_conformance.run.selection import unknown_features
 

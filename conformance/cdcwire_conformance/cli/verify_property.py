@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.protocol.requests import Command

@@ -7,7 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.usage import golden_root

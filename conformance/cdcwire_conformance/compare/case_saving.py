@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from cdcwire.core.format import EVERYTHING, TableName
+from cdcwire.core.context import EVERYTHING
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.compare.cases import (
     CaseMaker,
@@ -32,8 +33,8 @@ from cdcwire_conformance.compare.value_masks import RowMask
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import corpus_version
+from cdcwire_conformance.decode.reading import message_of_line
 from cdcwire_conformance.property.saving import save_cases
-from cdcwire_conformance.spark.decode.reading import message_of_line
 
 _SIDES: tuple[SideName, ...] = ("left", "right")
 
@@ -64,7 +65,9 @@ def save_differences(
     lines: list[str] = []
     for table in found.tables:
         name = feeds.names.get(table.table)
-        if name is None:  # it has no rows on a side
+        if name is None:  # it has no rows on a side, or has them under another name
+            if table.differences:
+                lines.append(f"{table.table}: no row is saved: a feed has renamed the table")
             continue
         for difference in table.differences:
             mask = None if key is None else _mask(key, table.table, difference, columns)

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Format, TableName
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.names import TableName
 from cdcwire.model.text import event_to_json, table_to_json
 from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.compare.result import RowDifference, SideName

@@ -8,21 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-from cdcwire.core.format import NO_CONTEXT, Context, TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.orders import Order
+from cdcwire.model.names import TableName, full_schema
+from cdcwire_conformance.arrow.batches import MessagePlace
+from cdcwire_conformance.arrow.schema import (
+    CanonicalTable,
+    Rewrite,
+    name_text,
+    rewritten_name,
+    union_tables,
+)
 from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.compare.last_state import LastState, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.result import RowPlace
 from cdcwire_conformance.compare.rules import CompareOptions, Side
+from cdcwire_conformance.decode.describe import Described, survey_feed
+from cdcwire_conformance.decode.extents import Extent
+from cdcwire_conformance.decode.kafka_keys import KeyFacts
+from cdcwire_conformance.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.decode.row_facts import Range, RowFacts, joined_facts
+from cdcwire_conformance.decode.statements import RowSpan
+from cdcwire_conformance.decode.surveying import Only, OtherEvents
+from cdcwire_conformance.decode.workers import Workers
 from cdcwire_conformance.sources.pieces import line_numbers, lines_of_rows
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.spark.decode.describe import Described, survey_feed
-from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.surveying import Only, OtherEvents
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 NameMap: TypeAlias = "Mapping[str, str]"
 AnyName = TypeVar("AnyName", str, TableName)
@@ -33,11 +45,13 @@ class Alias:
     """The rewritten names of a table and its columns, where they differ from the other feed's.
 
     ``columns``: rewritten names by original names. ``format``: the name of the format, for notes.
+    ``has_note``: False if the names differ by the database only.
     """
 
     format: str
     name: TableName
     columns: NameMap
+    has_note: bool = True
 
     def own(self, table: CanonicalTable) -> CanonicalTable:
         """Return the table with its rewritten names."""
@@ -46,7 +60,7 @@ class Alias:
     def notes(self, table: CanonicalTable) -> list[str]:
         """Return a line for each rewritten name."""
         own = self.name
-        is_same = own == (table.schema, table.table)
+        is_same = own == (table.schema, table.table) or not self.has_note
         lines = [] if is_same else [f"{self.format}: {name_text(own)} is {table}"]
         return lines + [
             f"{self.format}: column {column} is {name}"
@@ -112,15 +126,39 @@ class ComparedFeed:
         """The format of the feed with its options."""
         return side_of(self.source, self.context)
 
-    def open(self, spark: SparkSession | None, options: CompareOptions) -> OpenedFeed:
-        """Return the feed with its source opened. ``spark``, errors: as of ``open_source``."""
+    def open(self, options: CompareOptions, workers: Workers) -> OpenedFeed:
+        """Return the feed with its source opened. Errors: as of ``open_source``."""
         include = _included(self.source, options)
-        opened = open_source(spark, self.source, self.context, options.on_error, include)
+        opened = open_source(self.source, self.context, options.on_error, include, workers=workers)
         return OpenedFeed(opened)
+
+
+def spellings(name: TableName) -> frozenset[TableName]:
+    """Return a name as options have it: the schema ends at the first dot or at the last one."""
+    text = name_text(name)
+    first, last = text.partition("."), text.rpartition(".")
+    return frozenset({name, (first[0], first[2]), (last[0], last[2])})
+
+
+def _names_of(described: Described) -> frozenset[TableName]:
+    """Return the names of a table, with and without its database."""
+    own = _own_name(described)
+    if described.database is None:
+        return frozenset({own})
+    schema, table = described.bare or own
+    return frozenset(
+        {own, (schema, table), *spellings((full_schema(described.database, schema), table))}
+    )
 
 
 def _own_name(described: Described) -> TableName:
     return described.table.schema, described.table.table
+
+
+def _last_dot(name: TableName) -> TableName:
+    """Return a name that a user gave, with the database at its schema."""
+    schema, _, table = name_text(name).rpartition(".")
+    return (schema, table) if name[0] is not None and "." in schema else name
 
 
 def side_of(source: Source, context: Context) -> Side:
@@ -130,7 +168,7 @@ def side_of(source: Source, context: Context) -> Side:
 
 def _included(source: Source, options: CompareOptions) -> frozenset[TableName] | None:
     """Return the tables that are wanted, as the source may name them."""
-    rewrite = source.format.rewrite_name
+    rewrite = source.format.comparing.rewrite_name
     if options.include is None:
         return None
     renamed = options.meaning.renamed
@@ -144,14 +182,36 @@ def _included(source: Source, options: CompareOptions) -> frozenset[TableName] |
 class FeedFacts:
     """Facts about a feed from the first scan of it, by the feed's own names of tables.
 
-    ``lacks_old_images``: tables whose updates all lack their before image. ``ill_formed``:
+    ``lacks_old_images``: tables whose updates all lack their before image. ``has_key_deletes``:
+    tables that have a delete with the columns of its key only. ``ill_formed``:
     columns of text that is not UTF-8, as far as that was looked for. ``rows``: how many each has.
+    ``of_rows``: the facts of their rows. ``keys``: the Kafka keys of all messages. ``extent``:
+    messages and positions. ``bare`` and ``databases``: the names without a database,
+    and the databases, of those that have one. ``spans``: where the rows are. ``new_columns``:
+    columns of after images; tables that may have others there are left out.
     """
 
     others: OtherEvents = field(default_factory=OtherEvents)
     lacks_old_images: frozenset[TableName] = frozenset()
+    has_key_deletes: frozenset[TableName] = frozenset()
     ill_formed: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
     rows: Mapping[TableName, int] = field(default_factory=dict)
+    of_rows: Mapping[TableName, RowFacts] = field(default_factory=dict)
+    keys: KeyFacts = field(default_factory=KeyFacts)
+    extent: Extent = field(default_factory=Extent)
+    bare: Mapping[TableName, TableName] = field(default_factory=dict)
+    databases: Mapping[TableName, str] = field(default_factory=dict)
+    spans: Mapping[TableName, RowSpan] = field(default_factory=dict)
+    new_columns: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[TableName]:
+        """The names that a user may give to the tables, with and without their database."""
+        found = set(self.rows)
+        for own, database in self.databases.items():
+            schema, table = self.bare.get(own, own)
+            found |= {(schema, table), *spellings((full_schema(database, schema), table))}
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +220,16 @@ class OpenedFeed:
 
     ``renamed``: the feed's own names of tables by those under which they are compared, where the
     user says that they differ. ``aliases``: all names that differ, for these tables and for a
-    format that rewrites names. ``facts``: of the first pass.
+    format that rewrites names. ``facts``: of the first pass. ``state``: what the statements of the
+    feed make of its tables, where last rows are compared. ``order``: by which its rows pair.
     """
 
     opened: OpenedSource
     renamed: Mapping[TableName, TableName] = field(default_factory=dict)
     aliases: Mapping[TableName, Alias] = field(default_factory=dict)
     facts: FeedFacts = field(default_factory=FeedFacts)
+    state: LastState = field(default_factory=LastState)
+    order: Order | None = None
 
     @property
     def source(self) -> Source:
@@ -175,15 +238,21 @@ class OpenedFeed:
 
     @property
     def side(self) -> Side:
-        """The format of the feed with its options."""
-        return side_of(self.source, self.opened.context)
+        """The format of the feed with its options, and what its rows have in spite of them."""
+        side = side_of(self.source, self.opened.context)
+        facts = joined_facts(self.facts.of_rows.values())
+        return replace(
+            side,
+            has_old_images=facts.old_images > 0,
+            has_whole_deletes=facts.whole_deletes > 0,
+        )
 
     def included(self, options: CompareOptions) -> frozenset[TableName] | None:
         """Return the tables that are wanted, as the feed may name them."""
         return _included(self.source, options)
 
     def described(
-        self, spark: SparkSession | None, options: CompareOptions, only: Only | None = None
+        self, options: CompareOptions, only: Only | None = None, *, workers: Workers
     ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
         """Return the feed with its facts, and the tables that it has rows of.
 
@@ -197,21 +266,23 @@ class OpenedFeed:
             if (table.schema, table.name) == name
         )
         found = survey_feed(
-            spark,
             self.opened,
             include=self.included(options),
             definitions=(*options.definitions, *copies),
             on_error=options.on_error,
             look_into_text=options.look_into_text,
             only=only,
+            time_zone=options.time_zone,
+            workers=workers,
         )
         tables: dict[TableName, CanonicalTable] = {}
         aliases = dict(self.aliases)
         for each in found.tables:
             own = each.table.schema, each.table.table
-            name = shown.get(own, own)
-            rewrite = self.source.format.rewrite_name
-            if any(options.meaning.excludes(each, rewrite) for each in (name, own)):
+            names = _names_of(each)
+            name = next((_last_dot(shown[known]) for known in names if known in shown), own)
+            rewrite = self.source.format.comparing.rewrite_name
+            if any(options.meaning.excludes(known, rewrite) for known in {name, *names}):
                 continue
             if name in tables:
                 raise SchemaError(f"--map-table: {self.source} has a table {name_text(name)} too")
@@ -221,8 +292,20 @@ class OpenedFeed:
         facts = FeedFacts(
             found.others,
             frozenset(_own_name(each) for each in found.tables if each.lacks_old_images),
+            frozenset(_own_name(each) for each in found.tables if each.has_key_deletes),
             {_own_name(each): each.ill_formed for each in found.tables if each.ill_formed},
             {_own_name(each): each.rows for each in found.tables},
+            {_own_name(each): each.facts for each in found.tables},
+            found.keys,
+            found.extent,
+            {_own_name(each): each.bare for each in found.tables if each.bare is not None},
+            {_own_name(each): each.database for each in found.tables if each.database is not None},
+            {_own_name(each): each.span for each in found.tables},
+            {
+                _own_name(each): each.new_columns
+                for each in found.tables
+                if each.new_columns is not None
+            },
         )
         return replace(self, aliases=aliases, facts=facts), tables
 
@@ -231,9 +314,96 @@ class OpenedFeed:
         alias = self.aliases.get(name)
         return name if alias is None else alias.name
 
+    def is_mapped(self, name: TableName) -> bool:
+        """Return whether the user says that a table of another name is compared as this one."""
+        return name in {_last_dot(each) for each in self.renamed}
+
+    def database_of(self, name: TableName) -> str | None:
+        """Return the database of a table; None if the feed has none above the schema."""
+        return self.facts.databases.get(self.own_name(name))
+
     def rows_of(self, name: TableName) -> int:
         """Return the number of rows of a table."""
-        return self.facts.rows.get(self.own_name(name), 0)
+        names = {share.name for share in self.state.of(self.own_name(name))}
+        return sum(self.facts.rows.get(each, 0) for each in names)
+
+    def last_columns(self, table: CanonicalTable) -> frozenset[str] | None:
+        """Return the columns of a table that a last row may have; None: any."""
+        name = table.schema, table.table
+        names = {share.name for share in self.state.of(self.own_name(name))}
+        if not names <= self.facts.new_columns.keys():
+            return None
+        found = frozenset[str]().union(*(self.facts.new_columns[each] for each in names))
+        columns = self.aliases[name].columns if name in self.aliases else {}
+        return frozenset(each for each in table.column_names if columns.get(each, each) in found)
+
+    def with_last_state(
+        self,
+        tables: Mapping[TableName, CanonicalTable],
+        order: Order | None,
+        options: CompareOptions,
+    ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
+        """Return the feed after its TRUNCATE, DROP and RENAME, and the tables that it then has.
+
+        ``order``: by which rows are replayed. Raises: SchemaError.
+        """
+        if not self.side.format.comparing.deletes_have_position:
+            order = None  # only their places say which deletes came before a statement
+        state = last_state(
+            StatedFeed(
+                self.facts.others.statements,
+                self.facts.spans,
+                order,
+                self._ranges(order),
+                self.opened.prefix is not None,
+                options.window,
+                self.included(options),
+                self.place_text,
+                options.hides_values,
+            )
+        )
+        shown = {own: name for name, own in self.renamed.items()}
+        shown |= {self.own_name(name): name for name in tables}
+        schemas = {own[0]: name[0] for own, name in shown.items()}
+        found, aliases = dict(tables), dict(self.aliases)
+        for own, shares in state.shares.items():
+            name = shown.get(own, (schemas.get(own[0], own[0]), own[1]))
+            found.pop(name, None)
+            if options.meaning.excludes(name, self.source.format.comparing.rewrite_name):
+                continue
+            for share in shares:
+                table = tables.get(shown.get(share.name, share.name))
+                if table is None:
+                    continue
+                table = _renamed(table, name, {})
+                found[name] = union_tables(found[name], table) if name in found else table
+                if name != own and name not in aliases:
+                    aliases[name] = Alias(self.source.format.name, own, {}, has_note=False)
+        return replace(self, state=state, aliases=aliases), found
+
+    def shares_of(self, table: CanonicalTable) -> list[tuple[CanonicalTable, Share]]:
+        """Return what has to be decoded for a table, by the feed's own names, in its order."""
+        own = self.own_table(table)
+        shares = self.state.of((own.schema, own.table))
+        return [(replace(own, schema=each.name[0], table=each.name[1]), each) for each in shares]
+
+    def _ranges(self, order: Order | None) -> dict[TableName, Range]:
+        """Return the first and the last place of the rows of each table, as far as known."""
+        name = "" if order is None else order.name
+        found = {own: facts.order(name).range for own, facts in self.facts.of_rows.items()}
+        return {own: each for own, each in found.items() if each is not None}
+
+    def place_text(self, place: MessagePlace) -> str:
+        """Return the place of a message for people."""
+        if self.opened.prefix is not None:
+            return place.file or ""
+        own = RowPlace(place.file, None, place.topic, place.partition, place.offset)
+        return str(self.with_lines([own])[0])
+
+    def facts_of(self, names: Iterable[TableName]) -> RowFacts:
+        """Return the facts about the rows of some tables together."""
+        own = (self.own_name(name) for name in names)
+        return joined_facts(self.facts.of_rows[n] for n in own if n in self.facts.of_rows)
 
     def named_like(
         self,
@@ -243,9 +413,12 @@ class OpenedFeed:
     ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
         """Return the feed and its tables by the names of the other feed, if only it rewrites."""
         format_ = self.source.format
-        if format_.rewrite_name is None or other.source.format.rewrite_name is not None:
+        if (
+            format_.comparing.rewrite_name is None
+            or other.source.format.comparing.rewrite_name is not None
+        ):
             return self, tables
-        named, found = named_like(tables, others, format_.name, format_.rewrite_name)
+        named, found = named_like(tables, others, format_.name, format_.comparing.rewrite_name)
         aliases = {
             name: replace(alias, name=self.own_name(alias.name)) for name, alias in found.items()
         }

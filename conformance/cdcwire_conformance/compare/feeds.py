@@ -10,18 +10,41 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from cdcwire.core.format import TableName
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, name_text
 from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.compare.databases import named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
-from cdcwire_conformance.compare.hints import hints_of
+from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_of_table
+from cdcwire_conformance.compare.final_tables import (
+    NO_KEY,
+    check_keys,
+    last_tables,
+    reshaped_parts,
+    tables_without_key,
+    undecided,
+    unknown_states,
+    without_tables,
+)
+from cdcwire_conformance.compare.hints import column_hint, hints_of, one_sided
 from cdcwire_conformance.compare.ill_formed import replaced_notes, replaced_text, with_text
+from cdcwire_conformance.compare.kafka_keys import with_kafka_keys
 from cdcwire_conformance.compare.merging import MergedTable, merged_table, unwanted_tables
-from cdcwire_conformance.compare.notes import checkpoint_notes, unused_definitions, window_note
+from cdcwire_conformance.compare.notes import (
+    check_all_read,
+    check_orders,
+    checkpoint_notes,
+    clock_notes,
+    unordered_parts,
+    unread_of,
+    unused_definitions,
+    window_note,
+)
 from cdcwire_conformance.compare.other_events import with_other_events
+from cdcwire_conformance.compare.proposals import with_proposals
 from cdcwire_conformance.compare.result import (
     Comparison,
     RowDifference,
@@ -31,20 +54,14 @@ from cdcwire_conformance.compare.result import (
 )
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
-    POSITIONS,
     CompareOptions,
     ComparisonRules,
-    Side,
-    Terms,
-    final_rules,
-    terms_of,
 )
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.spark.decode.prefix import drop_lines
-from cdcwire_conformance.spark.decode.reading import error_place, error_text
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from cdcwire_conformance.ddl.schemas import schema_notes
+from cdcwire_conformance.decode.prefix import drop_lines
+from cdcwire_conformance.decode.reading import error_place, error_text
+from cdcwire_conformance.decode.workers import Workers
 
 UNREADABLE_SHOWN = 5  # of each side
 
@@ -95,6 +112,12 @@ class TableTask:
     replaced: frozenset[str]
     rows: int = 0
 
+    @property
+    def has_statements(self) -> bool:
+        """Return whether statements of a feed emptied the table, or gave it rows of another."""
+        name = self.table.schema, self.table.table
+        return any(each.own_name(name) in each.state.shares for each in (self.left, self.right))
+
 
 class Engine(Protocol):
     """Decodes and compares rows. All engines give the same result."""
@@ -104,8 +127,8 @@ class Engine(Protocol):
         """The name of the engine, for users."""
 
     @property
-    def spark(self) -> SparkSession | None:
-        """The session in which feeds are opened and described; None: this process reads them."""
+    def workers(self) -> Workers:
+        """Those who read the feeds, to open and to describe them."""
 
     @property
     def is_exact(self) -> bool:
@@ -148,30 +171,40 @@ def compare_feeds(
     be read, if errors are to stop; what Spark raises.
     """
     start = time.monotonic()
-    _terms(left.side, right.side, options)  # what can't be compared, before anything is read
+    feed_terms(left.side, right.side, options)  # what can't be compared, before anything is read
     engine.begin(options)
     report("looking for the tables of both feeds")
-    spark = engine.spark
-    ours, theirs = left.open(spark, options), right.open(spark, options)
+    workers = engine.workers
+    ours, theirs = left.open(options, workers), right.open(options, workers)
     theirs = replace(theirs, renamed=options.meaning.renamed)
-    (ours, own), (theirs, others) = (each.described(spark, options) for each in (ours, theirs))
+    notes = schema_notes(options.definitions, ours.opened.names | theirs.opened.names)
+    options = options.defined_in(ours.opened.defined, theirs.opened.defined)
+    (ours, own), (theirs, others) = (
+        each.described(options, workers=workers) for each in (ours, theirs)
+    )
+    named = named_by_database(ours, own, theirs, others, options.meaning.databases)
+    (ours, own), (theirs, others) = named.left, named.right
     ours, own = ours.named_like(own, theirs, others)
     theirs, others = theirs.named_like(others, ours, own)
-    _check_names({**own, **others}, options)
-    rows = ours.facts.rows, theirs.facts.rows
+    rows = ours.facts.names, theirs.facts.names
+    _check_names((own, others), options, rows[0] | rows[1])
     swapped = options.meaning.swapped(*rows)
     if swapped is not None:
         raise SchemaError(swapped)
     found = compare_tables(engine, ours, theirs, own, others, options, report)
     found = replace(
         found,
+        left_out=(*found.left_out, *named.left_out),
         notes=(
             *found.notes,
+            *notes,
             *options.meaning.without_rows(*rows, options.include),
             *unused_definitions(options, {*own, *others, *rows[0], *rows[1]}),
         ),
     )
     found = with_other_events(found, ours, theirs, options)
+    check_all_read(found)
+    check_orders(found)
     if not found.is_different and not found.is_equal:
         raise SchemaError(_nothing_compared(found))
     if not found.is_different and min(found.changes) < options.min_rows:
@@ -204,15 +237,34 @@ def compare_tables(
 
     Raises: as ``compare_feeds``.
     """
+    is_final = options.mode == "final"
+    shared = set(ours) | set(theirs) if is_final else set(ours) & set(theirs)
+    facts = facts_of(left, right, shared, options)
+    terms = feed_terms(left.side, right.side, options, facts)
+    left, right = (replace(feed, order=terms.order) for feed in (left, right))
+    if is_final:
+        left, ours = left.with_last_state(ours, terms.order, options)
+        right, theirs = right.with_last_state(theirs, terms.order, options)
     merged = []
     replaced = {}
+    column_hints: list[str] = []
     for name in sorted(set(ours) & set(theirs), key=str):
         replaced[name] = replaced_text(name, left, right)
         own, other = (with_text(each[name], replaced[name]) for each in (ours, theirs))
+        if is_final:
+            own, other = last_tables(own, other, left.last_columns(own), right.last_columns(other))
         merged.append(merged_table(own, other, options))
-    terms = _terms(left.side, right.side, options)
+        column_hints += column_hint(own, other, options)
+    keyless: list[str] = []
+    unknown: dict[str, str] = {}
     if terms.rules.is_final:
-        check_keys(merged)
+        unknown = unknown_states(left, right, (*ours, *theirs))
+        ours, theirs = (without_tables(tables, unknown) for tables in (ours, theirs))
+        merged = [each for each in merged if str(each.table) not in unknown]
+        keyless = tables_without_key(merged)
+        if merged and len(keyless) == len(merged) and not unknown:
+            check_keys(merged)
+        merged = [each for each in merged if str(each.table) not in keyless]
     differences = _missing_tables(ours, theirs)
     known = {*left.facts.rows, *right.facts.rows}
     found = Comparison(
@@ -221,22 +273,33 @@ def compare_tables(
         (),
         tuple(differences),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
-        terms.left_out,
+        (
+            *terms.left_out,
+            *((f"last rows of {name}", NO_KEY) for name in keyless),
+            *((f"last rows of {name}", why) for name, why in unknown.items()),
+        ),
         notes=(
             *(() if options.window is None else (window_note(terms.rules, options.window),)),
             *checkpoint_notes((("left", left), ("right", right))),
         ),
         is_exact=options.exact or engine.is_exact,
         engine=engine.name,
+        unread=tuple(unread_of((("left", left), ("right", right)))),
+        ignores_unread=options.meaning.ignores_unread,
         unwanted=(
             *unwanted_tables(options, known),
+            *(f"{name} (it has no key)" for name in keyless),
+            *unknown,
             *(part for each in merged for part in each.unwanted),
         ),
     )
     comparing = _Comparing(engine, left, right, options, terms.rules, report, replaced)
     found = replace(found, tables=tuple(comparing.tables(merged)))
-    one_sided_keys = _one_sided_keys(ours, theirs)
-    found = replace(found, hints=hints_of(found, terms.rules, left, right, one_sided_keys))
+    if unknown and not found.is_different:
+        raise SchemaError(undecided(unknown, found))
+    hints = hints_of(found, terms.rules, left, right, one_sided(ours, theirs, options))
+    found = replace(found, hints=(*hints, *column_hints))
+    found = with_kafka_keys(found, left, right, options)
     if options.on_error == "row":
         everything = {**ours, **theirs}
         lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
@@ -244,62 +307,27 @@ def compare_tables(
     return found
 
 
-def _terms(left: Side, right: Side, options: CompareOptions) -> Terms:
-    """Return what the feeds are compared by.
-
-    Raises: SchemaError for a window that the formats can't have.
-    """
-    is_windowed = options.window is not None
-    terms = terms_of(
-        left,
-        right,
-        split_keys=options.split_keys,
-        is_windowed=is_windowed,
-        meaning=options.meaning,
-    )
-    if is_windowed and terms.rules.position is None:
-        reasons = [f"{name}: {reason}" for name, reason in terms.left_out if name in POSITIONS]
-        why = f" ({'; '.join(reasons)})" if reasons else ""
-        raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
-    if options.mode == "events":
-        return terms
-    if terms.rules.leaves_deletes:
-        bare = next(side for side in (left, right) if not side.format.deletes_have_position)
-        raise SchemaError(
-            f"deletes of {bare.format.name} have no position, so a window has no last rows"
-        )
-    left_out = [each for each in terms.left_out if each[0] in POSITIONS]
-    return Terms(final_rules(terms.rules), tuple(left_out))
-
-
-def check_keys(merged: Iterable[MergedTable]) -> None:
-    """Check that each table has a key, by which its last rows are found. Raises: SchemaError."""
-    lacking = [
-        str(each.table)
-        for each in merged
-        if not each.table.key or not set(each.table.key) <= set(each.table.column_names)
-    ]
-    if lacking:
-        raise SchemaError(
-            f"without a key no row is the last: {', '.join(lacking)}; give the key with --ddl or "
-            "--tables, or leave them out (--exclude)"
-        )
-
-
-def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOptions) -> None:
+def _check_names(
+    both: tuple[Mapping[TableName, CanonicalTable], Mapping[TableName, CanonicalTable]],
+    options: CompareOptions,
+    known: Collection[TableName],
+) -> None:
     """Check the chosen names of tables and columns against the feeds.
 
+    ``known``: names of their tables, as a user may give them.
     Raises: SchemaError for a table or column that no feed has, or if there is no table.
     """
-    missing = sorted(map(name_text, (options.include or frozenset()) - set(tables)))
+    included = set(map(name_text, options.include or ()))
+    missing = sorted(included - set(map(name_text, (*both[0], *both[1], *known))))
+    tables = [table for each in both for table in each.values()]
     if missing:
         raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
     if not tables:
         raise SchemaError("neither feed has a row change, so there is nothing to compare")
-    strange = strange_columns(tables.values(), options)
+    strange = strange_columns(tables, options)
     if strange:
         raise SchemaError(f"no table has a column {', '.join(strange)}")
-    unknown = options.meaning.unknown(list(tables.values()))
+    unknown = options.meaning.unknown(tables)
     if unknown:
         raise SchemaError(unknown[0])
 
@@ -308,18 +336,6 @@ def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -
     """Return the wanted columns that none of the tables has."""
     known = {name for table in tables for name in table.column_names}
     return sorted((options.columns or frozenset()) - known)
-
-
-def _one_sided_keys(
-    ours: Mapping[TableName, CanonicalTable], theirs: Mapping[TableName, CanonicalTable]
-) -> dict[str, SideName]:
-    """Return the side that has a key, by the names of tables without a key on the other side."""
-    found: dict[str, SideName] = {}
-    for name in sorted(set(ours) & set(theirs), key=str):
-        left, right = ours[name].key, theirs[name].key
-        if left is not None and right is not None and bool(left) is not bool(right):
-            found[str(ours[name])] = "left" if left else "right"
-    return found
 
 
 def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
@@ -336,9 +352,10 @@ def _one_lacking(
     return next((t for n, t in everything.items() if n not in own), next(iter(everything.values())))
 
 
-def _without_rows(merged: Merged) -> TableComparison:
+def _without_rows(merged: Merged, rows: tuple[int, int]) -> TableComparison:
+    notes = (*merged.notes, f"{rows[0]:,} and {rows[1]:,} rows were not compared")
     return TableComparison(
-        str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
+        str(merged.table), None, schema_differences=merged.differences, notes=notes
     )
 
 
@@ -374,9 +391,12 @@ class _Comparing:
         compared = self.engine.compared(tasks, self.options, self.report)
         for each, (_, without), wanted in zip(merged, rules, is_compared, strict=True):
             if wanted:
-                yield self._complete(next(compared), each.merged, without)
+                done = self._complete(next(compared), each.merged, without)
+                yield with_proposals(done, each.merged, (self.left, self.right), self.options)
             else:
-                yield _without_rows(each.merged)
+                name = each.table.schema, each.table.table
+                rows = self.left.rows_of(name), self.right.rows_of(name)
+                yield _without_rows(each.merged, rows)
 
     def _complete(
         self, found: TableComparison, merged: Merged, without: Sequence[tuple[str, str]]
@@ -386,11 +406,20 @@ class _Comparing:
         notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
         if not set(merged.table.key or ()) <= set(merged.table.column_names):
             notes.append("not all key columns are on both sides: rows do not pair by key")
-        for side, feed in (("left", self.left), ("right", self.right)):
+        sides: tuple[tuple[SideName, OpenedFeed], ...]
+        sides = (("left", self.left), ("right", self.right))
+        for side, feed in sides:
+            notes += [f"{side}: {line}" for line in feed.state.notes.get(feed.own_name(name), ())]
             if name in feed.aliases:
                 notes += feed.aliases[name].notes(merged.table)
             if feed.opened.prefix is not None:
                 notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
+            notes += clock_notes(side, feed, merged.table)
+        without = [
+            *without,
+            *reshaped_parts(name, self.left, self.right),
+            *unordered_parts(found, self.options),
+        ]
         return replace(
             found,
             differences=self._located(found.differences),
@@ -453,26 +482,12 @@ class _Comparing:
     def _located(self, differences: tuple[RowDifference, ...]) -> tuple[RowDifference, ...]:
         left = self.left.with_lines(each.left_place for each in differences)
         right = self.right.with_lines(each.right_place for each in differences)
-        return tuple(
+        located = [
             replace(each, left_place=ours, right_place=theirs)
             for each, ours, theirs in zip(differences, left, right, strict=True)
-        )
-
-
-def rules_of_table(
-    rules: ComparisonRules, name: TableName, left: OpenedFeed, right: OpenedFeed
-) -> tuple[ComparisonRules, list[tuple[str, str]]]:
-    """Return the rules of one table, and what they leave out of it.
-
-    Where deletes have only their key, updates may come without old values too. If all updates of a
-    table lack them in such a feed, they are not compared.
-    """
-    if not rules.has_old_values or rules.is_final:
-        return rules, []
-    for side, feed in (("left", left), ("right", right)):
-        is_bare = feed.own_name(name) in feed.facts.lacks_old_images
-        if is_bare and feed.side.lacks("before of delete") is not None:
-            reason = f"no update of the {side} feed has one, as with REPLICA IDENTITY DEFAULT"
-            out = [("before images of updates", reason)]
-            return replace(rules, has_old_values=False), out
-    return rules, []
+        ]
+        for number, each in enumerate(located):
+            if each.due_place is not None:
+                feed = self.right if each.verdict == "only left" else self.left
+                located[number] = replace(each, due_place=feed.with_lines([each.due_place])[0])
+        return tuple(located)

@@ -3,10 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from shlex import quote
 
+from cdcwire.model import kinds
+from cdcwire.model.kinds import Column
+from cdcwire.model.names import TableName
+from cdcwire_conformance.arrow.common_type import NoCommonType, common_type
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.alike import alike_hints
 from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.meaning import is_named
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
-from cdcwire_conformance.compare.rules import ComparisonRules
+from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
+
+_UNTYPED = (
+    *(kinds.IntType(64), kinds.FloatType(64), kinds.DecimalType(), kinds.TextType()),
+    *(kinds.BoolType(), kinds.JsonType()),
+)
+_NESTED = (kinds.StructType, kinds.ArrayType, kinds.MapType)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """Facts about tables that only one side has, by the names of the tables.
+
+    ``keys``: the side that has a key. ``types``: the side that knows more of types, and the columns
+    for which this matters. The values of the other side are as in JSON without schema.
+    """
+
+    keys: Mapping[str, SideName]
+    types: Mapping[str, tuple[SideName, tuple[str, ...]]]
+
+
+def one_sided(
+    ours: Mapping[TableName, CanonicalTable],
+    theirs: Mapping[TableName, CanonicalTable],
+    options: CompareOptions,
+) -> OneSided:
+    """Return what only one side says of the tables that both have."""
+    keys: dict[str, SideName] = {}
+    types: dict[str, tuple[SideName, tuple[str, ...]]] = {}
+    for name in sorted(set(ours) & set(theirs), key=str):
+        left, right = ours[name], theirs[name]
+        if left.key is not None and right.key is not None and bool(left.key) is not bool(right.key):
+            keys[str(left)] = "left" if left.key else "right"
+        sides: tuple[tuple[SideName, CanonicalTable, CanonicalTable], ...]
+        sides = ("left", left, right), ("right", right, left)
+        for side, own, other in sides:
+            columns = tuple(
+                column
+                for column in _typed_columns(own, other)
+                if (options.columns is None or column in options.columns)
+                and not is_named(column, own, options.meaning.ignored)
+            )
+            if columns:
+                types[str(left)] = side, columns
+    return OneSided(keys, types)
+
+
+def _typed_columns(own: CanonicalTable, other: CanonicalTable) -> Iterator[str]:
+    """Yield the columns with a type whose values on the other side are those of any JSON."""
+    others = {column.name: column for column in other.columns}
+    for column in own.columns:
+        theirs = others.get(column.name)
+        if theirs is None or not _is_untyped(theirs.type):
+            continue
+        if _is_untyped(column.type) and not _is_only_a_number(column.type, theirs.type):
+            continue
+        try:
+            common_type(column.type, theirs.type)
+        except NoCommonType:
+            yield column.name
+
+
+def _is_untyped(kind: kinds.Type) -> bool:
+    return kind in _UNTYPED or isinstance(kind, _NESTED)
+
+
+def _is_only_a_number(own: kinds.Type, theirs: kinds.Type) -> bool:
+    """Return whether a float meets a number without a type."""
+    return isinstance(own, kinds.FloatType) and theirs == kinds.DecimalType()
 
 
 def hints_of(
@@ -14,23 +91,63 @@ def hints_of(
     rules: ComparisonRules,
     left: OpenedFeed,
     right: OpenedFeed,
-    one_sided_keys: Mapping[str, SideName],
+    one_sided: OneSided,
 ) -> tuple[str, ...]:
-    """Return the hints, each once. They rest on the differences that are shown.
-
-    ``one_sided_keys``: the side that has a key, by the names of tables whose other side has none.
-    """
+    """Return the hints, each once. They rest on the differences that are shown."""
     hints = [
         *_checkpoint_hints(found, rules, left, right),
-        *_key_hints(one_sided_keys),
+        *_key_hints(one_sided.keys),
+        *_type_hints(one_sided.types, left, right),
         *(
             hint
             for table in found.tables
-            if table.table not in one_sided_keys
-            for hint in _table_hints(table, rules)
+            if table.table not in one_sided.keys
+            for hint in (*_table_hints(table, rules), *alike_hints(table))
         ),
     ]
     return tuple(dict.fromkeys(hints))
+
+
+def column_hint(
+    ours: CanonicalTable, theirs: CanonicalTable, options: CompareOptions
+) -> Iterator[str]:
+    """Yield how columns that only one side has are left out, except columns of a key."""
+    key = {*(ours.key or ()), *(theirs.key or ())}
+    left, right = set(ours.column_names), set(theirs.column_names)
+    names = [
+        name
+        for name in (*ours.column_names, *theirs.column_names)
+        if name in (left ^ right) - key
+        and not is_named(name, ours, options.meaning.ignored)
+        and (options.columns is None or name in options.columns)
+    ]
+    if names and not options.common:
+        words = " ".join(f"--ignore-column {quote(name)}" for name in names)
+        yield f"columns that only one side of {ours} has are left out with {words}"
+    defined = {(table.schema, table.name) for table in options.definitions}
+    names = [
+        column.name
+        for column in ours.columns
+        if column.name in right - key
+        and not _may_meet(column, theirs, is_defined=(ours.schema, ours.table) in defined)
+        and not is_named(column.name, ours, options.meaning.ignored)
+        and (options.columns is None or column.name in options.columns)
+    ]
+    if names and not options.common:
+        words = " ".join(f"--ignore-column {quote(f'{ours}.{name}')}" for name in names)
+        yield f"columns of kinds that can't be compared are left out with {words}"
+
+
+def _may_meet(column: Column, table: CanonicalTable, *, is_defined: bool) -> bool:
+    """Return whether values of a column can be compared, or could be with a definition."""
+    theirs = next(each for each in table.columns if each.name == column.name)
+    if not is_defined and (_is_untyped(column.type) or _is_untyped(theirs.type)):
+        return True
+    try:
+        common_type(column.type, theirs.type)
+    except NoCommonType:
+        return False
+    return True
 
 
 def _checkpoint_hints(
@@ -65,10 +182,27 @@ def _key_hints(one_sided_keys: Mapping[str, SideName]) -> Iterator[str]:
             )
 
 
+def _type_hints(
+    types: Mapping[str, tuple[SideName, tuple[str, ...]]], left: OpenedFeed, right: OpenedFeed
+) -> Iterator[str]:
+    """Yield how a feed whose messages have no types gets those of the other one."""
+    for table, (side, columns) in types.items():
+        feed, other = (left, "right") if side == "left" else (right, "left")
+        yield (
+            f"if messages of the {other} feed have no type of {', '.join(columns)} ({table}), give "
+            f"it with --ddl FILE and the CREATE TABLE, or take the types of the {side} feed: "
+            f"cdcwire tables {quote(str(feed.source))} --to tables.json, then --tables tables.json"
+        )
+
+
 def _table_hints(table: TableComparison, rules: ComparisonRules) -> Iterator[str]:
     counts = table.counts
-    if counts is None or not counts.differing:
+    if counts is None or not table.differing:
         return
+    options = dict.fromkeys(pattern.option for pattern in table.patterns)
+    if len(options) > 1 and None not in options:
+        words = " ".join(option for option in options if option is not None)
+        yield f"all differences of {table.table} are accepted with {words}"
     alone = counts.only_left > 0 and counts.only_right > 0
     if rules.position is not None and alone and not counts.same + counts.changed:
         yield (

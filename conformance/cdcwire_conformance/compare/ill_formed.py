@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from cdcwire.core.format import TableName
 from cdcwire.model.kinds import BytesType, TextType
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import OpenedFeed
 

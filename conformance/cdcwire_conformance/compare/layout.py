@@ -61,8 +61,9 @@ class PairLayout(Generic[FieldT]):
     def needs_order(self) -> bool:
         """Return whether changes of a key pair by their order, for want of positions."""
         rules = self.rules
-        lacks_positions = rules.has_bare_deletes and not rules.leaves_deletes
-        return bool(self.keys) and (rules.position is None or lacks_positions)
+        has_bare_deletes = rules.has_bare_deletes and not rules.leaves_deletes
+        lacks_positions = rules.position is None or rules.has_bare_reads or has_bare_deletes
+        return bool(self.keys) and (lacks_positions or rules.numbers_ties)
 
     @property
     def place_name(self) -> str | None:
@@ -95,8 +96,8 @@ def layout_of(
     fields = {field.name: field for field in columns}
     key = table.key or ()
     keys = tuple(fields[name] for name in key) if set(key) <= set(table.column_names) else ()
-    roles = _KEY_ROLES if rules.has_old_values else _HANDLE_ROLES
-    is_splitting = rules.split_keys and not rules.in_halves
+    roles = _KEY_ROLES if rules.splits_unique_keys else _HANDLE_ROLES
+    is_splitting = rules.joins_halves if rules.in_halves else rules.split_keys
     split_by = tuple(
         number
         for number, column in enumerate(table.columns)

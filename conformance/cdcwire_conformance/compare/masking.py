@@ -15,6 +15,7 @@ from cdcwire_conformance.compare.result import (
     REDACTED,
     ColumnDifference,
     Comparison,
+    KeyContradiction,
     Pattern,
     PatternExample,
     RowDifference,
@@ -59,8 +60,14 @@ class Mask:
             without_quotes(found),
             tables=tuple(map(self._table, found.tables)),
             ddl_differences=tuple(statements),
+            keys=replace(found.keys, first=tuple(map(self._key_contradiction, found.keys.first))),
             notes=(*found.notes, f"values are masked: hashes with {self.origin}"),
         )
+
+    def _key_contradiction(self, found: KeyContradiction) -> KeyContradiction:
+        if found.column is None:
+            return found
+        return replace(found, in_key=self.value(found.in_key), in_row=self.value(found.in_row))
 
     def _table(self, found: TableComparison) -> TableComparison:
         return replace(

@@ -5,16 +5,28 @@ A column is named by its name, in all tables, or as SCHEMA.TABLE.COLUMN in one.
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal
 
-from cdcwire.core.format import TableName
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import DatetimeType, TextType, TimestampType, TimeType
+from cdcwire.model.kinds import (
+    BytesType,
+    Column,
+    DatetimeType,
+    DecimalType,
+    TextType,
+    TimestampType,
+    TimeType,
+)
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 
 PRECISIONS: Mapping[str, int] = {"s": 0, "ms": 3, "us": 6}
 _WITH_TIMES = (TextType, TimeType, DatetimeType, TimestampType)
+_MOST_DIGITS = 38  # of a decimal of Arrow and Spark; others are texts
 _FRACTION = r"(:[0-9]{2})\.[0-9]+"
 _FRACTION_END = r"(:[0-9]{2}\.[0-9]*?)0+($|[^0-9])"
 _BARE_POINT = r"(:[0-9]{2})\.($|[^0-9])"
@@ -27,6 +39,42 @@ class Replacement:
     pattern: str
     groups: int
 
+    @property
+    def kept(self) -> str:
+        """The groups that are left, as Python writes them."""
+        return "".join(rf"\{number}" for number in range(1, self.groups + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A text form of bytes. ``pattern``: of the texts that have it, for Java and Python."""
+
+    name: Literal["hex", "base64"]
+    pattern: str
+
+    def decoded(self, value: bytes) -> bytes:
+        """Return the bytes of a text in this form; other bytes as they are."""
+        if not re.fullmatch(self.pattern.encode(), value):
+            return value
+        if self.name == "hex":
+            return bytes.fromhex(value.decode())
+        return b64decode(value.translate(_URL_SAFE))
+
+
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+ENCODINGS = {
+    "hex": Encoding("hex", "(?:[0-9a-fA-F]{2})*"),
+    "base64": Encoding(
+        "base64",
+        "(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=)?",
+    ),
+}
+
+SCALE_REPLACEMENTS = (
+    Replacement(r"^(-?[0-9]+)\.0*$", 1),
+    Replacement(r"^(-?[0-9]+\.[0-9]*[1-9])0+$", 1),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -37,7 +85,11 @@ class Meaning:
     compared by the text of their values. ``precision``: digits of a second's fraction that are
     compared, by column. ``pairs_by_key``: rows pair by key and order, not by position.
     ``has_before``: before images of updates are compared. ``redacted``: columns whose values are
-    never shown.
+    never shown. ``ignores_unread``: files in the directory of a feed that are not read do not keep
+    feeds from being equal. ``unscaled``: columns whose numbers are compared without zeros at their
+    end. ``databases``: of the left feed by those of the right, where all of
+    their tables are compared. ``binary``: the text form in which a side sends a column of bytes, by
+    side and column.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -48,6 +100,10 @@ class Meaning:
     pairs_by_key: bool = False
     has_before: bool = True
     redacted: frozenset[str] = frozenset()
+    ignores_unread: bool = False
+    unscaled: frozenset[str] = frozenset()
+    databases: Mapping[str, str] = field(default_factory=dict)
+    binary: Mapping[tuple[str, str], Encoding] = field(default_factory=dict)
 
     def columns(self) -> Iterator[tuple[str, str]]:
         """Yield each option that names a column, and the column."""
@@ -56,6 +112,8 @@ class Meaning:
             ("--as-text", self.as_text),
             ("--precision", self.precision),
             ("--redact", self.redacted),
+            ("--ignore-scale", self.unscaled),
+            *((f"--{side}-binary", {name}) for side, name in self.binary),
         ):
             yield from ((option, name) for name in sorted(names))
 
@@ -132,8 +190,33 @@ class Meaning:
         )
 
     def cuts(self, table: CanonicalTable) -> dict[str, tuple[Replacement, ...]]:
-        """Return how the text of a time is cut to its precision, by column."""
-        return {name: _cuts(kept) for name, kept in self._digits(table).items()}
+        """Return how the texts of times and numbers are cut, by column."""
+        found = {name: time_cuts(kept) for name, kept in self._digits(table).items()}
+        for name in self.without_scale(table):
+            found[name] = (*found.get(name, ()), *SCALE_REPLACEMENTS)
+        return found
+
+    def encodings(self, table: CanonicalTable, side: str) -> dict[str, Encoding]:
+        """Return the text form of bytes of a side, by column."""
+        return {
+            column.name: encoding
+            for column in table.columns
+            for (of_side, name), encoding in self.binary.items()
+            if of_side == side
+            and isinstance(column.type, BytesType)
+            and is_named(column.name, table, (name,))
+        }
+
+    def without_scale(self, table: CanonicalTable) -> list[str]:
+        """Return the columns whose numbers are compared without zeros at their end.
+
+        Decimals of one precision and scale on both sides have no such zeros to ignore.
+        """
+        return [
+            column.name
+            for column in table.columns
+            if is_named(column.name, table, self.unscaled) and _is_text_of_number(column)
+        ]
 
     def units(self, table: CanonicalTable) -> dict[str, str]:
         """Return the unit to which times are cut, by column."""
@@ -158,6 +241,13 @@ def _with_times(table: CanonicalTable) -> Iterator[Column]:
     return (column for column in table.columns if isinstance(column.type, _WITH_TIMES))
 
 
+def _is_text_of_number(column: Column) -> bool:
+    kind = column.type
+    if isinstance(kind, DecimalType):
+        return kind.precision is None or kind.scale is None or kind.precision > _MOST_DIGITS
+    return isinstance(kind, TextType)
+
+
 def _names(table: CanonicalTable, columns: Iterable[Column]) -> Iterator[str]:
     """Yield the names of columns of a table, alone and with the table's."""
     for column in columns:
@@ -170,7 +260,20 @@ def is_named(column: str, table: CanonicalTable, names: Collection[str]) -> bool
     return column in names or f"{table}.{column}" in names
 
 
-def _cuts(digits: int) -> tuple[Replacement, ...]:
+def replaced(text: str, replacements: Iterable[Replacement]) -> str:
+    """Return a text with replacements made one after the other."""
+    for each in replacements:
+        pattern, kept = _compiled(each)
+        text = pattern.sub(kept, text)
+    return text
+
+
+@cache
+def _compiled(replacement: Replacement) -> tuple[re.Pattern[str], str]:
+    return re.compile(replacement.pattern), replacement.kept
+
+
+def time_cuts(digits: int) -> tuple[Replacement, ...]:
     """Return what cuts the fraction of a second in a text, and then zeros at its end."""
     kept = rf"(:[0-9]{{2}}\.[0-9]{{{digits}}})[0-9]+" if digits else _FRACTION
     return Replacement(kept, 1), Replacement(_FRACTION_END, 2), Replacement(_BARE_POINT, 2)

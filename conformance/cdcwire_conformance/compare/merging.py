@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from cdcwire.core.format import TableName
 from cdcwire.model.kinds import JsonType
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables, name_text
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.meaning import is_named
@@ -67,6 +67,14 @@ def merged_table(
         unwanted.append(f"{', '.join(name for name, _ in merged.left_out)} of {ours} (--common)")
     cut = meaning.units(merged.table)
     unwanted += [f"{name} of {ours} below {unit} (--precision)" for name, unit in cut.items()]
+    for side in ("left", "right"):
+        unwanted += [
+            f"the {each.name} text of {name} of {ours} (--{side}-binary)"
+            for name, each in meaning.encodings(merged.table, side).items()
+        ]
+    unscaled = meaning.without_scale(merged.table)
+    if unscaled:
+        unwanted.append(f"zeros at the end of {', '.join(unscaled)} of {ours} (--ignore-scale)")
     differences = merged.differences
     if merged.met and options.strict_types:
         differences = (*differences, *(f"column {each} (--strict-types)" for each in merged.met))
@@ -97,7 +105,7 @@ def unwanted_tables(options: CompareOptions, known: Collection[TableName]) -> li
     """Return which tables the options leave out. ``known``: those that a feed has rows of."""
     parts = []
     if options.include is not None:
-        parts.append("tables other than " + ", ".join(sorted(map(name_text, options.include))))
+        parts.append("tables other than " + ", ".join(sorted({*map(name_text, options.include)})))
         parts[-1] += " (--include)"
     excluded = options.meaning.excluded & set(known)
     if excluded:

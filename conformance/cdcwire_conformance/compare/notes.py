@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
 
-from cdcwire.core.format import TableName
-from cdcwire_conformance.arrow.schema import name_text
+from cdcwire.core.orders import shown_place
+from cdcwire.model.kinds import TimestampType
+from cdcwire.model.names import TableName
+from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
+from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.result import SideName
+from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
+from cdcwire_conformance.compare.shown_text import counted
+from cdcwire_conformance.decode.clock_changes import ClockFacts
 
 
 def window_note(rules: ComparisonRules, window: Window) -> str:
@@ -16,14 +22,106 @@ def window_note(rules: ComparisonRules, window: Window) -> str:
     return f"only changes with {rules.position} {window}"
 
 
-def checkpoint_notes(sides: Iterable[tuple[SideName, OpenedFeed]]) -> Iterator[str]:
-    """Yield a line for each storage prefix that does not say how far it is complete."""
+def unread_of(sides: Iterable[tuple[SideName, OpenedFeed]]) -> Iterator[str]:
+    """Yield a line for each feed whose directory has files that may have rows and are not read.
+
+    Claim-check files are known by their names.
+    """
     for side, feed in sides:
+        unread = feed.source.unread.without(feed.opened.context.blobs)
+        if unread:
+            yield f"{side}: {unread}"
+
+
+def check_all_read(found: Comparison) -> None:
+    """Check that nothing that was not read decides. Raises: SchemaError.
+
+    Files that are not read may hold the rows in which two feeds differ.
+    """
+    if found.unread and not found.is_different and not found.ignores_unread:
+        raise SchemaError(
+            "nothing was decided: files that may have rows are not read: "
+            f"{'; '.join(found.unread)}; move them to another directory, or accept them with "
+            "--ignore-unread"
+        )
+
+
+def check_orders(found: Comparison) -> None:
+    """Check that positions order the changes of each key. Raises: SchemaError.
+
+    Copies that were sent again do not matter, as their first copies came in time.
+    """
+    if not found.goes_back or found.is_different:
+        return
+    table = next(each for each in found.tables if each.doubts.backwards)
+    total = sum(each.doubts.backwards for each in found.tables)
+    more = f" ({total:,} such changes)" if total > 1 else ""
+    position = table.doubts.position
+    place = shown_place(table.doubts.first_back or "")
+    where = "a feed" if table.is_final else "both feeds"
+    problem = f"{position} goes back in {where}{more}"
+    example = f"{table.table} at {position} {place} comes after a later change of its key"
+    raise SchemaError(
+        f"nothing was decided: {problem}: {example}; --pair-by key compares in the feeds' order"
+    )
+
+
+def unordered_parts(table: TableComparison, options: CompareOptions) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a table whose order is not compared, with the reasons."""
+    if options.allow_repeats and table.counts is not None and table.counts.repeated:
+        yield "order of changes that were sent again", "--allow-repeats"
+    number = table.doubts.unordered
+    if number:
+        keys = "1 key" if number == 1 else f"{number:,} keys"
+        yield (
+            f"order of changes at one {table.paired_by[0]}",
+            f"{keys}: a delete and an insert, or changes in several partitions or files",
+        )
+
+
+def checkpoint_notes(sides: Iterable[tuple[SideName, OpenedFeed]]) -> Iterator[str]:
+    """Yield a line for each storage prefix that does not say how far it is complete.
+
+    So does an index that names an older file than the last one.
+    """
+    for side, feed in sides:
+        for index in () if feed.opened.prefix is None else feed.opened.prefix.stale:
+            yield f"{side}: {index.path}: {index.problem}; all files are read"
         if feed.opened.prefix is not None and feed.opened.prefix.checkpoint is None:
             yield (
                 f"{side}: the prefix has no file metadata, so its rows have no checkpoint: all are "
                 "compared, also those of an unfinished write"
             )
+
+
+def clock_notes(side: SideName, feed: OpenedFeed, table: CanonicalTable) -> Iterator[str]:
+    """Yield a line for each column with values in hours that the clocks of a zone change.
+
+    ``table``: as it is compared. Columns that are not compared as instants have no line.
+    """
+    own = feed.own_table(table)
+    names = {share.name for share in feed.state.of((own.schema, own.table))}
+    facts = [
+        feed.facts.of_rows[name] for name in sorted(names, key=str) if name in feed.facts.of_rows
+    ]
+    for column, shown in zip(own.columns, table.columns, strict=True):
+        kind = shown.type
+        if not isinstance(kind, TimestampType) or kind.zone is None:
+            continue
+        found = [each.clocks[column.name] for each in facts if column.name in each.clocks]
+        if found:
+            yield f"{side}: {shown.name}: {_clock_text(feed, reduce(ClockFacts.joined, found))}"
+
+
+def _clock_text(feed: OpenedFeed, found: ClockFacts) -> str:
+    parts = []
+    if found.repeated:
+        times = f"{counted(found.repeated, 'value')} of an hour that zone {found.zone} repeats"
+        parts.append(f"{times} (read as the first time)")
+    if found.skipped:
+        times = f"{counted(found.skipped, 'value')} of an hour that zone {found.zone} skips"
+        parts.append(f"{times} (read with the offset before the change)")
+    return f"{'; '.join(parts)}, first at {feed.place_text(found.first)}"
 
 
 def unused_definitions(options: CompareOptions, known: Collection[TableName]) -> Iterator[str]:

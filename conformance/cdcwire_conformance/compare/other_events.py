@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import TypeAlias
 
+from cdcwire.core.orders import Order
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import (
     REDACTED,
@@ -15,20 +17,30 @@ from cdcwire_conformance.compare.result import (
     SideName,
     beginning_of,
 )
-from cdcwire_conformance.compare.rules import POSITIONS, CompareOptions, PositionName, Window
-from cdcwire_conformance.spark.decode.surveying import MAX_DDL_EVENTS, DdlEvent, OtherEvents
+from cdcwire_conformance.compare.rules import CompareOptions, Window
+from cdcwire_conformance.compare.truncates import with_truncates
+from cdcwire_conformance.decode.statements import PlacedStatement
+from cdcwire_conformance.decode.surveying import MAX_DDL_EVENTS, DdlEvent, OtherEvents
+
+_Placed: TypeAlias = "DdlEvent | PlacedStatement"
 
 _LONGEST = 200  # characters of a statement in a line
 
 
-def in_window(feed: OpenedFeed, position: PositionName, window: Window) -> OpenedFeed:
+def in_window(feed: OpenedFeed, position: str, window: Window) -> OpenedFeed:
     """Return a feed with the DDL events of a window only, and without its progress events."""
     ddl = (
         each
         for each in feed.facts.others.ddl
         if (at := getattr(each.position, position)) is not None and window.has(at)
     )
-    return replace(feed, facts=replace(feed.facts, others=OtherEvents(frozenset(ddl))))
+    statements = (
+        each
+        for each in feed.facts.others.statements
+        if (at := getattr(each.position, position)) is not None and window.has(at)
+    )
+    others = OtherEvents(frozenset(ddl), statements=tuple(statements))
+    return replace(feed, facts=replace(feed.facts, others=others))
 
 
 def with_other_events(
@@ -41,6 +53,17 @@ def with_other_events(
         ddl=(len(ours.ddl), len(theirs.ddl)),
         progress=(ours.progress, theirs.progress),
     )
+    orders = [
+        each
+        for each in left.side.format.comparing.orders
+        if each in right.side.format.comparing.orders
+    ]
+    orders = [] if options.meaning.pairs_by_key else orders
+    if not options.ddl_events and not any(found.ddl):
+        found = replace(found, left_out=(*found.left_out, *_ddl_of_one_side(left, right)))
+    if not options.ddl_events and options.mode == "events":
+        position = _shared_position(orders, (*_truncating(ours), *_truncating(theirs)))
+        return with_truncates(found, left, right, options, position)
     if not options.ddl_events:
         return found
     reasons = [reason for feed in (left, right) if (reason := feed.side.lacks("schema change"))]
@@ -49,7 +72,7 @@ def with_other_events(
     if reasons:
         left_out = (*found.left_out, ("DDL events", reasons[0]))
         return replace(found, left_out=left_out)
-    position = None if options.meaning.pairs_by_key else _shared_position(ours.ddl, theirs.ddl)
+    position = _shared_position(orders, (*ours.ddl, *theirs.ddl))
     counted = [_counted(each.ddl, position, options.window) for each in (ours, theirs)]
     redacted = options.meaning.redacted
     differences = [
@@ -59,20 +82,37 @@ def with_other_events(
     return replace(found, ddl_differences=tuple(differences), compared=(*found.compared, "DDL"))
 
 
+def _ddl_of_one_side(left: OpenedFeed, right: OpenedFeed) -> list[tuple[str, str]]:
+    """Return a line about DDL events if one producer does not send any, by its options.
+
+    Then a feed without DDL events does not show that the other one has lost none.
+    """
+    reasons = [
+        reason
+        for side in (left.side, right.side)
+        if side.carries.fields["schema change"].verdict == "option"
+        if (reason := side.lacks("schema change")) is not None
+    ]
+    return [("DDL events", reasons[0])] if len(reasons) == 1 else []
+
+
+def _truncating(events: OtherEvents) -> list[PlacedStatement]:
+    return [each for each in events.statements if each.what == "truncate"]
+
+
 _Statement = tuple[int, str, str]  # position, table and text
 
 
-def _shared_position(ours: Iterable[DdlEvent], theirs: Iterable[DdlEvent]) -> PositionName | None:
+def _shared_position(orders: Iterable[Order], events: Collection[_Placed]) -> str | None:
     """Return the first position that all statements of both feeds have."""
-    events = [*ours, *theirs]
-    for name in POSITIONS:
-        if all(getattr(each.position, name) is not None for each in events):
-            return name
-    return None
+    names = (order.number for order in orders if order.number is not None)
+    return next(
+        (n for n in names if all(getattr(each.position, n) is not None for each in events)), None
+    )
 
 
 def _counted(
-    events: Iterable[DdlEvent], position: PositionName | None, window: Window | None
+    events: Iterable[DdlEvent], position: str | None, window: Window | None
 ) -> Counter[_Statement]:
     """Return how often each statement occurs. A feed may send one to each of its partitions."""
     found: Counter[_Statement] = Counter()
@@ -90,7 +130,7 @@ def _surplus(own: Counter[_Statement], others: Counter[_Statement]) -> list[_Sta
 def _difference(
     side: SideName,
     statement: _Statement,
-    position: PositionName | None,
+    position: str | None,
     redacted: frozenset[str],
 ) -> DdlDifference:
     place, table, text = statement

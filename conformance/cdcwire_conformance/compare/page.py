@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cdcwire_conformance.compare.record import DEFAULT_ORIGIN, InputRecord, UsedOption
 from cdcwire_conformance.compare.report import (
     about_table,
     change_line,
@@ -27,6 +28,7 @@ from cdcwire_conformance.compare.result import (
 )
 from cdcwire_conformance.compare.shown_text import (
     column_name,
+    counted,
     first_difference,
     key_text,
     problem_lines,
@@ -35,6 +37,7 @@ from cdcwire_conformance.compare.shown_text import (
 from cdcwire_conformance.output.html.render import render_template
 from cdcwire_conformance.visible import visible
 
+_FILES_SHOWN = 50  # of each side
 # The name of the count, the verdict of the rows, and the heading.
 _VERDICTS_OF_TABLE = (
     ("missing", "missing", "Missing in the table"),
@@ -95,6 +98,7 @@ class _Pattern:
 class _Table:
     name: str
     result: str
+    rows: tuple[str, str]
     counts: tuple[str, ...]
     about: str
     lines: tuple[str, ...]
@@ -109,6 +113,18 @@ class _Table:
 
 
 @dataclass(frozen=True, slots=True)
+class _Input:
+    """A side: facts in a list, files with sizes and sums, and the options that were not default."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str, str], ...]
+    more_files: str
+    found: tuple[UsedOption, ...]
+    defaults: tuple[UsedOption, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Page:
     verdict: str
     state: str
@@ -117,6 +133,8 @@ class _Page:
     problems: tuple[str, ...]
     count_names: tuple[str, ...]
     tables: tuple[_Table, ...]
+    inputs: tuple[_Input, ...]
+    side_names: tuple[str, str]
 
 
 def html_text(found: Comparison) -> str:
@@ -132,6 +150,13 @@ def _page(found: Comparison) -> _Page:
     ]
     left, right = next(map(_sides, found.tables), ("Left", "Right"))
     facts = [(left, found.left), (right, found.right)]
+    facts += [("Not read", line) for line in found.unread]
+    record = found.record
+    if record is not None:
+        facts.insert(0, ("Date", record.date.replace("T", " ").replace("Z", " UTC")))
+        if record.command:
+            facts.append(("Command", record.command))
+        facts.append(("Versions", ", ".join(" ".join(each) for each in record.versions)))
     if found.compared:
         facts.append(("Compared", ", ".join(name for name in found.compared if name != "half")))
     if found.engine:
@@ -147,6 +172,39 @@ def _page(found: Comparison) -> _Page:
         tuple(map(visible, problem_lines(found))),
         tuple(name.capitalize() for name in names),
         tuple(_table(table, names) for table in found.tables),
+        () if record is None else (_input(left, record.left), _input(right, record.right)),
+        (left.lower(), right.lower()),
+    )
+
+
+def _input(title: str, found: InputRecord) -> _Input:
+    facts = [("Source", found.name)]
+    if found.size is not None:
+        number_of_files = counted(len(found.files), "file")
+        facts.append(("Size", f"{counted(found.size, 'byte')} in {number_of_files}"))
+    if found.sha256 is not None and len(found.files) > 1:
+        facts.append(("SHA-256 of the list of files", found.sha256))
+    facts += [
+        (f"{each.topic}, partition {each.partition}", f"offsets {each.start:,} to {each.end:,}")
+        for each in found.partitions
+    ]
+    numbers = (("Messages", found.messages), ("Rows", found.rows))
+    facts += [(name, f"{number:,}") for name, number in numbers if number is not None]
+    facts += [(each.name.capitalize(), f"{each.first} to {each.last}") for each in found.bounds]
+    if found.checkpoint is not None:
+        facts.append(("Checkpoint", str(found.checkpoint)))
+    files = [
+        (visible(each.name), "" if each.size is None else f"{each.size:,}", each.sha256 or "")
+        for each in found.files[:_FILES_SHOWN]
+    ]
+    more = len(found.files) - len(files)
+    return _Input(
+        title,
+        tuple((visible(name), visible(value)) for name, value in facts),
+        tuple(files),
+        f"and {counted(more, 'more file')} (--json lists all)" if more > 0 else "",
+        tuple(each for each in found.options if each.origin != DEFAULT_ORIGIN),
+        tuple(each for each in found.options if each.origin == DEFAULT_ORIGIN),
     )
 
 
@@ -159,10 +217,17 @@ def _left_out(found: Comparison) -> Iterator[tuple[str, str]]:
 def _table(table: TableComparison, names: Sequence[str]) -> _Table:
     counts = table.counts or Counts()
     lines = [*table.schema_differences, *(f"note: {note}" for note in table.notes)]
+    if (counts.left, counts.right) != (counts.left_rows, counts.right_rows) and not table.is_final:
+        lines.append("note: an update that changes the key counts as two changes, not as one row")
+    numbers = [f"{counts.left_rows:,}", f"{counts.right_rows:,}"]
+    numbers += [f"{dict(named_counts(table)).get(name, 0):,}" for name in names]
+    if table.counts is None:
+        numbers = [""] * len(numbers)
     return _Table(
         visible(table.table),
         "not compared" if table.counts is None else "equal" if table.is_equal else "different",
-        tuple(f"{dict(named_counts(table)).get(name, 0):,}" for name in names),
+        (numbers[0], numbers[1]),
+        tuple(numbers[2:]),
         about_table(table),
         tuple(map(visible, lines)),
         _sides(table),

@@ -7,12 +7,21 @@ seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeAlias
 
+from cdcwire_conformance.compare.meaning import (
+    PRECISIONS,
+    SCALE_REPLACEMENTS,
+    Replacement,
+    replaced,
+    time_cuts,
+)
 from cdcwire_conformance.compare.result import (
     ABSENT,
+    ColumnDifference,
     Pattern,
     PatternExample,
     RowDifference,
@@ -21,25 +30,67 @@ from cdcwire_conformance.compare.result import (
     SideName,
     beginning_of,
 )
-from cdcwire_conformance.compare.value_causes import Cause, CauseKind, cause_of
+from cdcwire_conformance.compare.value_causes import OTHER_SIDE, Cause, cause_of, is_shifted
 
 _EXAMPLES = 2
 _LONGEST_EXAMPLE = 200  # characters of a value
+_VALUES_OF_ROW = 4  # shown in place of a key
 _NAMED_FIELDS = ("op", "half")  # fields with a few values, each a pattern
 
-# The option that accepts differences of a cause, with the column and what is cut.
-_OPTIONS: Mapping[CauseKind, str] = {
-    "time-form": "--temporal native",
-    "time-cut": "--precision {column}={unit}",
-}
+
+def _is_equal_after(
+    each: ColumnDifference, cause: Cause, replacements: tuple[Replacement, ...]
+) -> bool:
+    texts = each.left.text, each.right.text
+    left, right = (replaced(text or "", replacements) for text in texts)
+    return left == right
+
+
+def _is_later(each: ColumnDifference, cause: Cause) -> bool:
+    seconds = cause.seconds if cause.side == "left" else -cause.seconds
+    return is_shifted(each.left.text or "", each.right.text or "", seconds)
+
+
+def _is_unchanged(each: ColumnDifference, cause: Cause) -> bool:
+    return each.is_unchanged
+
+
+# Options that accept differences of a cause, the mildest first, with whether each makes two values
+# equal. An option is proposed only if it makes all differences of a pattern equal. The last two
+# depend on the feeds, see ``proposals``.
+_Trials: TypeAlias = "tuple[tuple[str, Callable[[ColumnDifference, Cause], bool]], ...]"
+_TIMES: _Trials = tuple(
+    (
+        f"--precision {{column}}={unit}",
+        partial(_is_equal_after, replacements=time_cuts(PRECISIONS[unit])),
+    )
+    for unit in ("us", "ms", "s")
+)
+_SCALES: _Trials = (
+    ("--ignore-scale {column}", partial(_is_equal_after, replacements=SCALE_REPLACEMENTS)),
+)
+# The cause is found only if one value is the other one in this form.
+_ENCODED: Mapping[str, str] = {"hexadecimal": "hex", "base64": "base64"}
+_SHIFTS: _Trials = (("", _is_later),)
+_ABSENT: _Trials = (("", _is_unchanged),)
+_TYPES_WITH_TIMES = ("text", "time", "datetime", "timestamp")
+_TYPES_WITH_SCALES = ("text", "decimal")
+_NATIVE = "--temporal native"  # which reads the forms of times that are not texts
 _OPTIONS_OF_ROWS: Mapping[RowVerdict, str] = {
     "repeated": "--allow-repeats",
     "out of order": "--no-order",
 }
 _OPTION_OF_BEFORE = "--no-before"
-OPTIONS = frozenset((*_OPTIONS.values(), *_OPTIONS_OF_ROWS.values(), _OPTION_OF_BEFORE))
-_UNITS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us"}
-_UNIT_ORDER = tuple(_UNITS)
+OPTIONS = frozenset(
+    (
+        *(option for option, _ in (*_TIMES, *_SCALES)),
+        *_OPTIONS_OF_ROWS.values(),
+        _OPTION_OF_BEFORE,
+        _NATIVE,
+        *(f"--{side}-binary" for side in OTHER_SIDE),
+    )
+)
+_UNIT_ORDER = ("seconds", "milliseconds", "microseconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +105,22 @@ class PatternName:
 
 @dataclass(slots=True)
 class PatternCount:
-    """The size of a pattern so far, and its first examples."""
+    """The size of a pattern so far, and its first examples.
+
+    ``tried``: how many of the options that were tried do not accept all of its differences.
+    """
 
     count: int = 0
     examples: list[PatternExample] = field(default_factory=list)
+    tried: int = 0
 
-    def add(self, count: int, examples: Iterable[PatternExample]) -> None:
+    def add(self, count: int, examples: Iterable[PatternExample], tried: int = 0) -> None:
         """Count differences of the pattern, and keep the first examples."""
         self.count += count
-        self.examples = [*self.examples, *examples][:_EXAMPLES]
+        self.tried = max(self.tried, tried)
+        for each in examples:
+            if len(self.examples) < _EXAMPLES and each not in self.examples:
+                self.examples.append(each)
 
 
 PatternGroups: TypeAlias = dict[PatternName, PatternCount]
@@ -78,7 +136,7 @@ def merged_patterns(parts: Iterable[PatternGroups]) -> tuple[Pattern, ...]:
     merged: PatternGroups = {}
     for groups in parts:
         for name, each in groups.items():
-            merged.setdefault(name, PatternCount()).add(each.count, each.examples)
+            merged.setdefault(name, PatternCount()).add(each.count, each.examples, each.tried)
     return _patterns(merged)
 
 
@@ -87,20 +145,70 @@ def groups_of(differences: Iterable[RowDifference]) -> PatternGroups:
     found: PatternGroups = {}
     for difference in differences:
         of_row = _names_of(difference)
-        for name, example in of_row.items():
-            if _finest(name, of_row) == name:
-                found.setdefault(name, PatternCount()).add(difference.weight, [example])
+        for name, values in of_row.items():
+            if len(of_row) > 1 and _finest(name, of_row) != name:
+                continue
+            known = found.get(name)
+            if known is None:
+                known = found[name] = PatternCount()
+            trials = _trials_of(name)
+            for each in values:
+                known.tried = _tried(trials, known.tried, each, name.cause)
+            example: list[PatternExample] = []
+            if len(known.examples) < _EXAMPLES:
+                left, right = (_beginning(each) for each in (values[0].left, values[0].right))
+                example.append(PatternExample(_shown_key(difference), left, right))
+            known.add(difference.weight, example)
     return found
 
 
-def _names_of(difference: RowDifference) -> dict[PatternName, PatternExample]:
-    """Return the patterns that a difference is part of, each once, with its values."""
-    key = difference.key
-    found: dict[PatternName, PatternExample] = {}
+def _shown_key(difference: RowDifference) -> tuple[tuple[str, Shown], ...]:
+    """Return the key of a row; of a table without key, the first values of a row of one side."""
+    if difference.key or difference.verdict == "changed" or not difference.columns:
+        return difference.key
+    image = difference.columns[-1].image
+    values = [
+        (each.column, _beginning(each.right if each.left.is_absent else each.left))
+        for each in difference.columns
+        if each.column is not None and each.image == image is not None
+    ]
+    return tuple(values[:_VALUES_OF_ROW])
+
+
+def _trials_of(name: PatternName) -> _Trials:
+    """Return the options that may accept the differences of a pattern."""
+    kind = name.cause.kind
+    if kind in ("absent-value", "null-absent"):
+        return _ABSENT
+    if kind == "time-shift" and name.type.startswith("timestamp"):
+        return _SHIFTS
+    if kind.startswith("time-") and name.type.startswith(_TYPES_WITH_TIMES):
+        return _TIMES
+    if kind == "scale" and name.type.startswith(_TYPES_WITH_SCALES):
+        return _SCALES
+    return ()
+
+
+def _tried(trials: _Trials, start: int, each: ColumnDifference, cause: Cause) -> int:
+    """Return the first option from ``start`` on that makes two values equal.
+
+    Milder options than one that did not make an earlier difference equal are not tried again.
+    """
+    texts = None not in (each.left.text, each.right.text)
+    if trials is not _ABSENT and (not texts or each.left.length or each.right.length):
+        return len(trials)
+    while start < len(trials) and not trials[start][1](each, cause):
+        start += 1
+    return start
+
+
+def _names_of(difference: RowDifference) -> dict[PatternName, list[ColumnDifference]]:
+    """Return the patterns that a difference is part of, each with its values in the images."""
+    found: dict[PatternName, list[ColumnDifference]] = {}
     if difference.verdict != "changed":
         cause = Cause("row", amount=f"{difference.verdict}: {difference.op}")
         name = PatternName(None, "row", cause, _OPTIONS_OF_ROWS.get(difference.verdict))
-        found[name] = PatternExample(key, ABSENT, ABSENT)
+        found[name] = [ColumnDifference(None, None, "row", ABSENT, ABSENT)]
         if difference.verdict != "stale":
             return found
     for each in difference.columns:
@@ -114,18 +222,16 @@ def _names_of(difference: RowDifference) -> dict[PatternName, PatternExample]:
             cause = Cause("event-field", amount=values)
         else:
             cause = cause_of(each.left, each.right, each.kind)
-        name = PatternName(each.column, each.kind, cause, _option(difference, each.column, cause))
-        if name not in found:
-            found[name] = PatternExample(key, _beginning(each.left), _beginning(each.right))
+        name = PatternName(each.column, each.kind, cause, _option(difference, cause))
+        found.setdefault(name, []).append(each)
     return found
 
 
-def _option(difference: RowDifference, column: str | None, cause: Cause) -> str | None:
-    """Return the option that accepts a difference of this cause."""
+def _option(difference: RowDifference, cause: Cause) -> str | None:
+    """Return the option that accepts a difference of this cause, whatever the values are."""
     if cause.kind == "image" and cause.amount == "before" and difference.op == "update":
         return _OPTION_OF_BEFORE
-    option = _OPTIONS.get(cause.kind)
-    return option and option.format(column=column, unit=_UNITS.get(cause.amount))
+    return None
 
 
 def _beginning(shown: Shown) -> Shown:
@@ -135,20 +241,58 @@ def _beginning(shown: Shown) -> Shown:
 def _patterns(groups: PatternGroups) -> tuple[Pattern, ...]:
     merged: PatternGroups = {}
     for name, each in groups.items():
-        merged.setdefault(_finest(name, groups), PatternCount()).add(each.count, each.examples)
+        finest = _finest(name, groups)
+        is_tried = _trials_of(finest) is _trials_of(name)
+        tried = each.tried if is_tried else len(_trials_of(finest))
+        merged.setdefault(finest, PatternCount()).add(each.count, each.examples, tried)
     found = (
         Pattern(
             name.column,
             name.type,
             name.cause.kind,
-            str(name.cause),
+            str(_cause(name, each.tried)),
             each.count,
             tuple(each.examples),
-            name.option,
+            name.option or _accepting(name, each.tried),
+            _later(name, each.tried),
+            _lacking(name, each.tried),
         )
         for name, each in merged.items()
     )
     return tuple(sorted(found, key=lambda each: (-each.count, each.column or "", each.text)))
+
+
+def _cause(name: PatternName, tried: int) -> Cause:
+    """Return the cause of a pattern. A cut is as coarse as the precision that accepts it."""
+    if name.cause.kind == "time-cut" and tried < len(_trials_of(name)):
+        return replace(name.cause, amount=_UNIT_ORDER[::-1][tried])
+    return name.cause
+
+
+def _accepting(name: PatternName, tried: int) -> str | None:
+    """Return the mildest option that accepts all differences of a pattern."""
+    trials = _trials_of(name)
+    if tried < len(trials) and trials[tried][0]:
+        return trials[tried][0].format(column=name.column)
+    is_form = name.cause.kind == "time-form" and not name.type.startswith("text")
+    if name.cause.kind in _ENCODED and name.type.startswith("bytes") and name.cause.side:
+        return f"--{name.cause.side}-binary {name.column}={_ENCODED[name.cause.kind]}"
+    return _NATIVE if is_form else None
+
+
+def _later(name: PatternName, tried: int) -> int | None:
+    """Return by how many seconds all times of the left side are later, exactly."""
+    if _trials_of(name) is not _SHIFTS or tried:
+        return None
+    return name.cause.seconds if name.cause.side == "left" else -name.cause.seconds
+
+
+def _lacking(name: PatternName, tried: int) -> SideName | None:
+    """Return the side that lacks columns of before images that did not change."""
+    if _trials_of(name) is not _ABSENT or tried or name.cause.side is None:
+        return None
+    is_absent = name.cause.kind == "absent-value"
+    return name.cause.side if is_absent else OTHER_SIDE[name.cause.side]
 
 
 def _finest(name: PatternName, groups: Iterable[PatternName]) -> PatternName:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterator
+from dataclasses import replace
 
-from cdcwire.model.text import Json
 from cdcwire_conformance.compare.result import (
     REDACTED,
     ColumnDifference,
@@ -17,26 +13,25 @@ from cdcwire_conformance.compare.result import (
     Pattern,
     PatternExample,
     RowDifference,
-    RowPlace,
-    Shown,
     TableComparison,
 )
 from cdcwire_conformance.compare.shown_text import (
     column_name,
     counted,
     ddl_line,
+    key_lines,
     key_text,
     sides_text,
     value_text,
 )
-from cdcwire_conformance.visible import visible, visible_document
-
-DOCUMENT_VERSION = 1
+from cdcwire_conformance.visible import visible
 
 _COLUMNS_SHOWN = 12  # of a row that only one side has
 _PATTERNS_SHOWN = 10
 _UNWANTED_SHOWN = 5  # parts in the verdict
 _COPIES = ("repeated", "doubled")
+_GONE_FROM = {"only left": "right", "only right": "left"}
+_IN_ANOTHER_ORDER = "not in the other side's order of changes of its key"
 _COUNTED = {
     "same": "same",
     "changed": "changed",
@@ -79,6 +74,7 @@ def text(found: Comparison) -> str:
 def _lines(found: Comparison) -> Iterator[str]:
     yield f"left   {found.left}"
     yield f"right  {found.right}"
+    yield from (visible(f"not read  {line}") for line in found.unread)
     yield ""
     yield from found_lines(found)
     yield from terms_lines(found)
@@ -131,6 +127,7 @@ def other_events_lines(found: Comparison) -> Iterator[str]:
     """Yield how many other events there are, and the DDL events of one side."""
     yield from event_count_lines(found)
     yield from (visible(ddl_line(each)) for each in found.ddl_differences)
+    yield from map(visible, key_lines(found.keys))
 
 
 def event_count_lines(found: Comparison) -> Iterator[str]:
@@ -146,28 +143,36 @@ def verdict_line(found: Comparison) -> str:
     """Return the one line that says it all, with what the options leave out."""
     unwanted = [visible(part) for part in found.unwanted[:_UNWANTED_SHOWN]]
     more = len(found.unwanted) - len(unwanted)
+    unwanted += ["files that were not read"] if found.unread else []
     left_out = "; ".join([*unwanted, *([f"and {more} more"] if more else [])])
     return _verdict(found) + (f"; left out: {left_out}" if left_out else "")
 
 
 def _verdict(found: Comparison) -> str:
-    compared = [table.counts for table in found.tables if table.counts is not None]
+    compared = [table for table in found.tables if table.counts is not None]
     tables = counted(len(compared), "table")
     if found.is_equal:
         changes = sum(_changes(table) for table in found.tables)
         how = "by all columns" if found.is_exact else "by 128 bits of hash per row"
         what = "last row" if any(table.is_final for table in found.tables) else "change"
         return f"EQUAL: {counted(changes, what)} of {tables}, {how}"
+    if not found.is_different and found.goes_back:
+        return "NOT COMPARED: positions go back in both feeds"
     if not found.is_different:
         return f"NOT COMPARED: no change of {tables}"
     reasons = []
     differing = sum(table.differing for table in found.tables)
+    number = sum(table.differing > 0 for table in found.tables)
     if found.has_schema_differences:
         reasons.append("the schemas differ")
-    if differing:
-        reasons.append(f"{counted(differing, 'difference')} in {tables}")
+    if number:
+        verb = "differs" if number == 1 else "differ"
+        of_tables = f"{number:,} of {counted(len(found.tables), 'table')} {verb}"
+        reasons.append(f"{of_tables} ({counted(differing, 'difference')})")
     if found.ddl_differences:
         reasons.append(counted(len(found.ddl_differences), "DDL event") + " of one side")
+    if found.keys.differ:
+        reasons.append("the Kafka keys differ")
     if found.errors:
         reasons.append(f"{found.errors:,} unreadable")
     return f"DIFFERENT: {', '.join(reasons)}"
@@ -315,16 +320,20 @@ def place_lines(difference: RowDifference) -> Iterator[str]:
             times = "once" if count == 1 else f"{count:,} times"
             where = [times] if is_counted else []
             if difference.verdict == "out of order":
-                where.append("after a later change of its key")
+                is_on_both = all(counts)
+                where.append(_IN_ANOTHER_ORDER if is_on_both else "after a later change of its key")
             yield f"{side:<5}  {', '.join([*where, *([visible(str(place))] if place else [])])}"
 
 
 def due_line(difference: RowDifference) -> list[str]:
-    """Return the line about the change that a table does not have; none if there is no such."""
+    """Return the line about the change that a table does not have, or that deleted a last row."""
     if difference.due is None and difference.due_place is None:
         return []
     where = " ".join(map(str, filter(None, (difference.due, difference.due_place))))
-    return [f"the table lacks the change at {visible(where)}"]
+    gone = _GONE_FROM.get(difference.verdict)
+    if gone is None:
+        return [f"the table lacks the change at {visible(where)}"]
+    return [f"{gone:<5}  deleted, its last change is at {visible(where)}"]
 
 
 def _difference_lines(difference: RowDifference) -> Iterator[str]:
@@ -335,7 +344,8 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
         for column in difference.columns:
             yield from (f"  {line}" for line in _column_lines(column))
         return
-    if difference.verdict in (*_COPIES, "out of order") or difference.key:
+    is_deleted = difference.op == "delete"
+    if difference.verdict in (*_COPIES, "out of order") or (difference.key and not is_deleted):
         return
     side = difference.verdict.removeprefix("only ")
     shown = [c for c in difference.columns if getattr(c, side).text is not None]
@@ -354,134 +364,3 @@ def _column_lines(column: ColumnDifference) -> Iterator[str]:
         yield "  they differ"
     elif texts[0] is not None and texts[0] == texts[1]:
         yield f"  they differ after the first {len(texts[0]):,} characters"
-
-
-def json_text(found: Comparison) -> str:
-    """Return the JSON document as text."""
-    return visible_document(document(found))
-
-
-def document(found: Comparison) -> dict[str, Json]:
-    """Return the JSON document of a comparison. Values are text; no number is a column's value."""
-    return {
-        "comparison": DOCUMENT_VERSION,
-        "left": found.left,
-        "right": found.right,
-        "equal": found.is_equal,
-        "exact": found.is_exact,
-        "engine": found.engine,
-        "seconds": round(found.seconds, 3),
-        "differences": list(found.differences),
-        "compared": list(found.compared),
-        "tables": [_table_document(table) for table in found.tables],
-        "errors": {"left": found.errors_left, "right": found.errors_right},
-        "unreadable": list(map(str, found.unreadable)),
-        "left_out": _left_out(found.left_out),
-        "left_out_by_options": list(found.unwanted),
-        "events": {
-            side: {"ddl": found.ddl[number], "progress": found.progress[number]}
-            for number, side in enumerate(("left", "right"))
-        },
-        "ddl_differences": list(map(ddl_line, found.ddl_differences)),
-        "hints": list(found.hints),
-        "notes": list(found.notes),
-    }
-
-
-@cache
-def schema() -> Json:
-    """Return the JSON Schema of the document."""
-    file = files("cdcwire_conformance.spark").joinpath("schemas/comparison.schema.json")
-    return json.loads(file.read_text(encoding="utf-8"))
-
-
-def _table_document(table: TableComparison) -> dict[str, Json]:
-    counts = table.counts
-    return {
-        "table": table.table,
-        "equal": table.is_equal,
-        "counts": None
-        if counts is None
-        else {name: getattr(counts, name) for name in Counts.__dataclass_fields__},
-        "paired_by": list(table.paired_by),
-        "last_rows": table.is_final,
-        "against_table": table.against_table,
-        "repeats_allowed": table.allows_repeats,
-        "schema_differences": list(table.schema_differences),
-        "patterns": [_pattern_document(each) for each in table.patterns],
-        "differences": [_difference_document(each) for each in table.differences],
-        "left_out": _left_out(table.left_out),
-        "notes": list(table.notes),
-    }
-
-
-def _left_out(pairs: Iterable[tuple[str, str]]) -> Json:
-    return [{"name": name, "reason": reason} for name, reason in pairs]
-
-
-def _pattern_document(pattern: Pattern) -> dict[str, Json]:
-    return {
-        "column": pattern.column,
-        "type": pattern.type,
-        "cause": pattern.kind,
-        "text": pattern.text,
-        "count": pattern.count,
-        "option": pattern.option,
-        "examples": [
-            {
-                "key": _key_document(each.key),
-                "left": _shown_document(each.left),
-                "right": _shown_document(each.right),
-            }
-            for each in pattern.examples
-        ],
-    }
-
-
-def _key_document(key: Iterable[tuple[str, Shown]]) -> Json:
-    return [{"column": name, **_shown_document(shown)} for name, shown in key]
-
-
-def _difference_document(difference: RowDifference) -> dict[str, Json]:
-    due = {"position": difference.due, "place": _place_document(difference.due_place)}
-    return {
-        "verdict": difference.verdict,
-        "op": difference.op,
-        "key": _key_document(difference.key),
-        "position": dict(difference.position),
-        "due": due if any(due.values()) else None,
-        "copies": {"left": difference.left_count, "right": difference.right_count},
-        "places": {
-            "left": _place_document(difference.left_place),
-            "right": _place_document(difference.right_place),
-        },
-        "columns": [
-            {
-                "image": column.image,
-                "column": column.column,
-                "type": column.kind,
-                "left": _shown_document(column.left),
-                "right": _shown_document(column.right),
-            }
-            for column in difference.columns
-        ],
-    }
-
-
-def _shown_document(shown: Shown) -> dict[str, Json]:
-    if shown.is_absent:
-        return {"absent": True}
-    if shown.hidden == "redacted":
-        return {"redacted": True}
-    if shown.hidden == "masked":
-        return {"masked": shown.text, "length": shown.length}
-    if shown.length is None:
-        return {"value": shown.text}
-    return {"value": shown.text, "length": shown.length}
-
-
-def _place_document(place: RowPlace | None) -> Json:
-    if place is None:
-        return None
-    known = {each.name: getattr(place, each.name) for each in fields(RowPlace)}
-    return {name: value for name, value in known.items() if value is not None}

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
+from cdcwire_conformance.compare.record import RunRecord
+
 RowVerdict: TypeAlias = Literal[
     "changed",
     "only left",
@@ -68,7 +70,8 @@ def beginning_of(shown: Shown, longest: int) -> Shown:
 class ColumnDifference:
     """A column whose two values differ, or with ``image`` None a field of the event.
 
-    With ``column`` None only one side has the whole image.
+    With ``column`` None only one side has the whole image. ``is_unchanged``: one side lacks the
+    column in its before image, and its after image has the value that the other side has here.
     """
 
     image: ImageName | None
@@ -76,6 +79,7 @@ class ColumnDifference:
     kind: str
     left: Shown
     right: Shown
+    is_unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,9 @@ class RowDifference:
     sides where it is so only. A last row has the op "row".
 
     Against a table, a row is missing in it, left over or stale: as the feed had it before. ``due``
-    and ``due_place``: position and place of the change that the table does not have. ``explained``:
-    the columns that differ because of it.
+    and ``due_place``: position and place of the change that the table does not have. For a last
+    row of one feed, it is the change that deleted the row in the other feed. ``explained``: the
+    columns that differ because of it.
     """
 
     verdict: RowVerdict
@@ -159,7 +164,9 @@ class Pattern:
 
     ``column``: a column, a field of the event, or None for whole rows and images. ``type``: of the
     column. ``kind``: a stable name of the cause. ``text``: the cause in words. ``count``: the
-    number of row differences that have it. ``option``: accepts these differences.
+    number of row differences that have it. ``option``: accepts these differences. ``later``: by
+    how many seconds all times of the left side are later. ``lacking``: the side that lacks
+    unchanged columns of before images.
     """
 
     column: str | None
@@ -169,6 +176,8 @@ class Pattern:
     count: int
     examples: tuple[PatternExample, ...] = ()
     option: str | None = None
+    later: int | None = None
+    lacking: SideName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +236,25 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderDoubts:
+    """Changes whose order can't be compared.
+
+    ``unordered``: pairs of one key and position whose changes have no order that both feeds share.
+    ``backwards``: changes after a later change of their key, in the same way in both feeds. Of last
+    rows: keys whose last row by position is not the one that came last in a feed. ``first_back``:
+    the smallest position of these. ``position``: its name.
+    """
+
+    unordered: int = 0
+    backwards: int = 0
+    first_back: str | None = None
+    position: str | None = None
+
+
+NO_DOUBTS = OrderDoubts()
+
+
+@dataclass(frozen=True, slots=True)
 class TableComparison:
     """One table. ``counts``: None if the schemas differ so that no row was read.
 
@@ -236,7 +264,7 @@ class TableComparison:
     ``in_halves``: an update counts as two changes. ``is_final``: last rows were compared.
     ``allows_repeats``: copies that were sent again are counted and do not make a difference.
     ``against_table``: the right side is a table. ``patterns``: all differences by their cause, the
-    most frequent first; a row may be in several.
+    most frequent first; a row may be in several. ``doubts``: about the order of changes.
     """
 
     table: str
@@ -251,6 +279,7 @@ class TableComparison:
     allows_repeats: bool = False
     against_table: bool = False
     patterns: tuple[Pattern, ...] = ()
+    doubts: OrderDoubts = NO_DOUBTS
 
     @property
     def is_equal(self) -> bool:
@@ -300,6 +329,33 @@ class DdlDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyContradiction:
+    """A column, or with ``column`` None a table, that a Kafka key names otherwise than its row."""
+
+    side: SideName
+    table: str
+    place: RowPlace | None
+    column: str | None
+    in_key: Shown
+    in_row: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaKeys:
+    """The Kafka keys of both feeds: of the left, of the right.
+
+    ``keyed``: rows whose message has a key. ``contradicting``: rows whose key contradicts them.
+    ``first``: of these, the first of each side. ``differ``: both feeds were compared, and their
+    keys are not the same.
+    """
+
+    keyed: tuple[int, int] = (0, 0)
+    contradicting: tuple[int, int] = (0, 0)
+    first: tuple[KeyContradiction, ...] = ()
+    differ: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two feeds, table by table.
 
@@ -307,7 +363,9 @@ class Comparison:
     ``left_out``: what was compared of no table, with the reason. ``errors_left`` and
     ``errors_right``: how many messages or rows can't be read; one message counts once, in however
     many tables it is missed. ``unreadable``: the first of these. ``engine``: the name
-    of the engine that compared the rows.
+    of the engine that compared the rows. ``unread``: files in the directory of each feed that may
+    have rows and are not read; ``ignores_unread``: the user accepts that. ``record``: date,
+    command, versions and inputs.
     """
 
     left: str
@@ -328,18 +386,29 @@ class Comparison:
     ddl_differences: tuple[DdlDifference, ...] = ()
     hints: tuple[str, ...] = ()
     engine: str = ""
+    unread: tuple[str, ...] = ()
+    ignores_unread: bool = False
+    keys: KafkaKeys = KafkaKeys()
+    record: RunRecord | None = None
 
     @property
     def is_equal(self) -> bool:
         """True if the feeds have equal tables with changes, and everything could be read."""
-        return not self.is_different and self.has_changes("left") and self.has_changes("right")
+        if self.is_different or self.goes_back or (self.unread and not self.ignores_unread):
+            return False
+        return self.has_changes("left") and self.has_changes("right")
 
     @property
     def is_different(self) -> bool:
         """True if anything differs or could not be read."""
-        if self.differences or self.errors or self.ddl_differences:
+        if self.differences or self.errors or self.ddl_differences or self.keys.differ:
             return True
         return not all(table.is_equal for table in self.tables)
+
+    @property
+    def goes_back(self) -> bool:
+        """True if changes of a key come after later ones in both feeds, so no order is right."""
+        return any(table.doubts.backwards for table in self.tables)
 
     def has_changes(self, side: SideName) -> bool:
         """Return whether any change of a side was compared."""

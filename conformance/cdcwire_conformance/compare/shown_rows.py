@@ -5,10 +5,10 @@ Presence bits distinguish an absent column from NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
+from cdcwire.core.orders import shown_place
 from cdcwire.model.kind_text import kind_text
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.layout import FieldT, PairLayout
@@ -27,6 +27,7 @@ LONGEST_TEXT = 1 << 16  # characters of one value
 CHANGED = ("changed", "stale")
 EVENT_FIELDS = ("op", "half")
 
+_NOWHERE = RowPlace()
 _IMAGES: tuple[ImageName, ...] = ("before", "after")
 _SIDES = ("left", "right")
 _OF_TABLE: dict[RowVerdict, RowVerdict] = {"only left": "missing", "only right": "left over"}
@@ -45,6 +46,7 @@ def difference_of(
     verdict: RowVerdict = row.kind
     columns: tuple[ColumnDifference, ...] = ()
     against_table = layout.rules.against_table
+    due = row.due if layout.rules.is_final else None
     if row.kind in CHANGED:
         is_changed = left.is_there and right.is_there
         if not is_changed:
@@ -63,8 +65,8 @@ def difference_of(
         columns,
         _place(left.source),
         _place(right.source),
-        due=row.due.position if against_table and row.due else None,
-        due_place=_place(row.due.source) if against_table and row.due else None,
+        due=_shown_place(due.position) if due else None,
+        due_place=_place(due.source) if due else None,
         explained=frozenset(
             table.columns[number].name for number in (row.explained or () if against_table else ())
         ),
@@ -79,15 +81,28 @@ def _positions(
     rules = layout.rules
     if rules.against_table and rules.position is not None:
         if row.left.is_there:  # a table has no positions
-            yield rules.position, row.left.position
+            yield rules.position, _shown_place(row.left.position)
     elif rules.is_final and rules.position is not None:
         for side, it in (("left", row.left), ("right", row.right)):
-            if it.is_there:
-                yield f"{side} {rules.position}", it.position
-    elif layout.place_name is not None:
+            if it.is_there and it.position is not None:
+                yield f"{side} {rules.position}", _shown_place(it.position)
+    else:
+        yield from position_of(layout, op, row.position)
+
+
+def position_of(
+    layout: PairLayout[FieldT], op: str, position: str | None
+) -> Iterator[tuple[str, str | None]]:
+    """Yield name and value of the column that says which of a key's changes one is."""
+    rules = layout.rules
+    if layout.place_name is not None:
         is_last = rules.has_bare_deletes and op == "delete" and rules.position
         name = rules.position or "ordinal"
-        yield f"last {name}" if is_last else name, row.position
+        yield f"last {name}" if is_last else name, _shown_place(position)
+
+
+def _shown_place(position: str | None) -> str | None:
+    return None if position is None else shown_place(position)
 
 
 def _column_differences(
@@ -108,7 +123,14 @@ def _column_differences(
             (side[image], side[f"{image}_has"]) if side.is_there else (False, None)
             for side in (left, right)
         ]
-        for number, column in enumerate(table.columns):
+        if presence[0] == presence[1]:  # then only values can differ
+            if not texts:
+                continue
+            numbers: Iterable[int] = sorted(texts)
+        else:
+            numbers = range(len(table.columns))
+        for number in numbers:
+            column = table.columns[number]
             entry = texts.get(number)
             is_absent = [_is_absent(is_there, has, number) for is_there, has in presence]
             if all(is_absent) or (entry is None and is_absent[0] == is_absent[1]):
@@ -117,7 +139,11 @@ def _column_differences(
                 ABSENT if absent else _shown(entry[side] if entry else None)
                 for absent, side in zip(is_absent, _SIDES, strict=True)
             ]
-            yield ColumnDifference(image, column.name, kind_text(column.type), shown[0], shown[1])
+            is_unchanged = False
+            if image == "before" and is_changed and is_absent[0] != is_absent[1]:
+                is_unchanged = number in row.unchanged["left" if is_absent[0] else "right"]
+            kind = kind_text(column.type)
+            yield ColumnDifference(image, column.name, kind, shown[0], shown[1], is_unchanged)
 
 
 def _is_absent(is_there: bool, has: bytearray | None, number: int) -> bool:
@@ -138,5 +164,7 @@ def _shown(cut: Collected) -> Shown:
 def _place(source: Collected) -> RowPlace | None:
     if source is None:
         return None
-    place = RowPlace(*(getattr(source, each.name) for each in fields(RowPlace)))
-    return None if place == RowPlace() else place
+    place = RowPlace(
+        source.file, source.line, source.topic, source.partition, source.offset, source.row
+    )
+    return None if place == _NOWHERE else place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from cdcwire_conformance.compare.result import (
@@ -11,6 +11,7 @@ from cdcwire_conformance.compare.result import (
     ColumnDifference,
     Comparison,
     DdlDifference,
+    KafkaKeys,
     Shown,
 )
 from cdcwire_conformance.compare.value_causes import cause_of
@@ -35,7 +36,24 @@ def hidden_text(shown: Shown, kind: str = "") -> str:
 def problem_lines(found: Comparison) -> list[str]:
     """Return the differences that are of no table: schema changes too, and unreadable messages."""
     ddl = map(ddl_line, found.ddl_differences)
-    return [*found.differences, *ddl, *map(str, found.unreadable)]
+    return [*found.differences, *ddl, *key_lines(found.keys), *map(str, found.unreadable)]
+
+
+def key_lines(keys: KafkaKeys) -> Iterator[str]:
+    """Yield what is wrong with the Kafka keys: the numbers, then the first places."""
+    if not any(keys.contradicting) and not keys.differ:
+        return
+    left, right = keys.contradicting
+    word = "different Kafka keys" if keys.differ else "warning: Kafka keys"
+    yield f"{word}: {left:,} on the left and {right:,} on the right contradict their rows"
+    for each in keys.first:
+        where = each.side if each.place is None else f"{each.side} {each.place}"
+        what = "table" if each.column is None else each.column
+        values = (
+            f"{key_value(each.in_key)} in the key",
+            f"{key_value(each.in_row)} in the row",
+        )
+        yield f"{where}: {each.table}: {what} is {', '.join(values)}"
 
 
 def ddl_line(found: DdlDifference) -> str:
@@ -72,10 +90,11 @@ def column_name(column: ColumnDifference) -> str:
 
 def key_text(key: Iterable[tuple[str, Shown]]) -> str:
     """Return the columns of a key with their values; unusual texts are in quotes."""
-    return ", ".join(f"{visible(name)}={_key_value(shown)}" for name, shown in key)
+    return ", ".join(f"{visible(name)}={key_value(shown)}" for name, shown in key)
 
 
-def _key_value(shown: Shown) -> str:
+def key_value(shown: Shown) -> str:
+    """Return a value of a key; unusual texts are in quotes."""
     if shown.hidden is not None:
         return hidden_text(shown)
     value = shown.text

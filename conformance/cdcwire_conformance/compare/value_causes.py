@@ -63,19 +63,23 @@ CauseKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The cause of a difference. ``side``: the altered side. ``amount``: how far, or to what."""
+    """The cause of a difference. ``side``: the altered side. ``amount``: how far, or to what.
+
+    ``seconds``: by how much the time on this side is later, for a shift.
+    """
 
     kind: CauseKind
     side: SideName | None = None
     amount: str = ""
+    seconds: int = 0
 
     def __str__(self) -> str:
         side = self.side or ""
-        other = _OTHER.get(side, "")
+        other = OTHER_SIDE.get(side, "")
         return _TEXTS[self.kind].format(side=side, other=other, amount=self.amount)
 
 
-_OTHER: dict[str, SideName] = {"left": "right", "right": "left"}
+OTHER_SIDE: dict[str, SideName] = {"left": "right", "right": "left"}
 _TEXTS: dict[CauseKind, str] = {
     "null-absent": "NULL on the {side}, absent on the {other}",
     "null-value": "NULL on the {side}, a value on the {other}",
@@ -130,6 +134,7 @@ _QUARTER = 900 * _SECOND
 _LARGEST_SHIFT = 26 * 3600 * _SECOND  # from UTC-12 to UTC+14
 _UNITS = {0: "seconds", 3: "milliseconds", 6: "microseconds"}
 _SHORTEST_CUT = 8  # characters, below which a common beginning means nothing
+_BOOLEANS = frozenset({("1", "true"), ("0", "false")})
 _CHARSETS = {"latin-1": "Latin-1", "cp1252": "Windows-1252", "gbk": "GBK"}
 
 
@@ -139,7 +144,7 @@ def cause_of(left: Shown, right: Shown, kind: str) -> Cause:
         side: SideName = "left" if left.is_absent else "right"
         value = right if left.is_absent else left
         if value.text is None:
-            return Cause("null-absent", _OTHER[side])
+            return Cause("null-absent", OTHER_SIDE[side])
         return Cause("absent-value", side)
     if left.text is None or right.text is None:
         side = "left" if left.text is None else "right"
@@ -164,14 +169,16 @@ def _null_cause(side: SideName, value: str | None) -> Cause:
 
 
 def _text_cause(left: str, right: str) -> Cause:
-    for rule in _TEXT_RULES:
-        for side, before, after in _both_ways(left, right):
+    are_numbers = _NUMBER.fullmatch(left) is not None and _NUMBER.fullmatch(right) is not None
+    ways = tuple(_both_ways(left, right))
+    for rule in _NUMBER_RULES if are_numbers else _TEXT_RULES:
+        for side, before, after in ways:
             try:
                 found = rule(before, after)
             except ArithmeticError:  # beyond the range of a float, or of a decimal's digits
                 continue
             if found is not None:
-                return Cause(found.kind, found.side or side, found.amount)
+                return Cause(found.kind, found.side or side, found.amount, found.seconds)
     return Cause("value")
 
 
@@ -210,11 +217,14 @@ def _number_of(text: str) -> Decimal | None:
         return None
 
 
+def _boolean(before: str, after: str) -> Cause | None:
+    return Cause("boolean") if (before, after.lower()) in _BOOLEANS else None
+
+
 def _number(before: str, after: str) -> Cause | None:
     old, new = _number_of(before), _number_of(after)
     if new is None or old is None:
-        pairs = {("1", "true"), ("0", "false")}
-        return Cause("boolean") if (before, after.lower()) in pairs else None
+        return None
     if old == new:
         if not old and before.startswith("-") != after.startswith("-"):
             return Cause("zero-sign") if after.startswith("-") else None
@@ -222,13 +232,11 @@ def _number(before: str, after: str) -> Cause | None:
         if is_plain and "." in after and len(after) > len(before):
             return Cause("scale")
         return None if is_plain else Cause("number-form")
-    if old == -new:
-        return Cause("sign")
-    if old >= 0 > new:
-        for bits in (8, 16, 24, 32, 64):
-            if old - new == 1 << bits:
-                return Cause("unsigned", amount=str(bits))
-    return None
+    low, high = min(old, new), max(old, new)
+    bits = next((each for each in (8, 16, 24, 32, 64) if high - low == 1 << each), None)
+    if bits is not None and low < 0 <= high:
+        return Cause("unsigned", amount=str(bits)) if new == low else None  # in the other order
+    return Cause("sign") if old == -new else None
 
 
 def _double(before: str, after: str) -> Cause | None:
@@ -320,8 +328,15 @@ def _time(before: str, after: str) -> Cause | None:
     if later % _QUARTER == 0 and 0 < later <= _LARGEST_SHIFT and (old.has_time or later == _DAY):
         hours, minutes = divmod(later // _SECOND // 60, 60)
         amount = f"{hours} h" if not minutes else f"{hours} h {minutes} min"
-        return Cause("time-shift", amount=amount if old.has_time else "1 day")
+        amount = amount if old.has_time else "1 day"
+        return Cause("time-shift", amount=amount, seconds=later // _SECOND)
     return None
+
+
+def is_shifted(left: str, right: str, seconds: int) -> bool:
+    """Return whether two texts are times, the left one being later by exactly ``seconds``."""
+    ours, theirs = _instant_of(left), _instant_of(right)
+    return ours is not None and theirs is not None and ours.utc - theirs.utc == seconds * _SECOND
 
 
 def _later(old: int, new: int) -> int:
@@ -401,16 +416,6 @@ def _cut(before: str, after: str) -> Cause | None:
     return None
 
 
-_TEXT_RULES: tuple[Rule, ...] = (
-    _number,
-    _double,
-    _single,
-    _shortened,
-    _time,
-    _unicode,
-    _space,
-    _form,
-    _charset,
-    _json,
-    _cut,
-)
+_RULES: tuple[Rule, ...] = (_time, _unicode, _space, _form, _charset, _json, _cut)
+_TEXT_RULES: tuple[Rule, ...] = (_boolean, *_RULES)
+_NUMBER_RULES: tuple[Rule, ...] = (_number, _double, _single, _shortened, *_RULES)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from cdcwire.core.configuration import JSON_CONVERTER, TRANSFORM, Connector
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.configuration import JSON_CONVERTER, TRANSFORM, TRANSFORMS, Connector
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.configuration.found import (
     Configuration,
     ConfigurationError,
@@ -198,6 +198,15 @@ def _given_by_source(properties: Mapping[str, object], file: str) -> tuple[list[
         class_name = str(properties.get(setting, "")).partition("$")[0]
         if class_name in _class_values(TRANSFORM):
             given.append(Given("connector", TRANSFORM, class_name, f"{file}: {setting}"))
+            for pattern in sorted(option_settings("connector")):
+                property_name = pattern.replace("*", name, 1)
+                if (
+                    pattern.startswith(TRANSFORMS)
+                    and pattern != TRANSFORM
+                    and property_name in properties
+                ):
+                    value = properties[property_name]
+                    given.append(Given("connector", pattern, value, f"{file}: {property_name}"))
         elif matches(class_name, _CHANGES_MESSAGES) and class_name not in _TO_OTHER_TOPICS:
             raise ConfigurationError(
                 f"{file}: {setting}: {class_name.rpartition('.')[2]} changes the messages, and no "

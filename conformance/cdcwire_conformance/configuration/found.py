@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
 from cdcwire.core.configuration import ConfigurationKind, Setting
 from cdcwire.core.options import Option, OptionError, OptionValue
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.whole_files import read_whole
 
 _SHOWN = 10  # names in one warning
@@ -98,6 +99,8 @@ class Configuration:
 
 
 def _value(option: Option, setting: Setting, given: Given) -> OptionValue:
+    if setting.is_list and isinstance(given.value, list):
+        given = replace(given, value=json.dumps(given.value))
     if not isinstance(given.value, str | int):
         raise ConfigurationError(f"{given.where}: is not a text, a number, true or false")
     shown = given.value if isinstance(given.value, str) else str(given.value).lower()

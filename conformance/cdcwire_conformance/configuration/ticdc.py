@@ -12,7 +12,7 @@ from importlib import import_module
 from urllib.parse import parse_qsl, urlsplit
 
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.configuration.found import (
     Configuration,
     ConfigurationError,

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.files import CorpusFiles
-from cdcwire_conformance.problems import json_problem
+from cdcwire_conformance.problems import json_problem, unique_members
 
 Level: TypeAlias = Literal["must", "should", "may", "unspecified"]
 Expect: TypeAlias = Literal["accept", "reject", "encode"]
@@ -121,7 +121,7 @@ def read_case(files: CorpusFiles, where: str) -> Case:
 def read_json(files: CorpusFiles, where: str) -> Json:
     """Return the content of a JSON file. Raises: CorpusError; a member given twice is an error."""
     try:
-        return json.loads(files.read(where).decode("utf-8"), object_pairs_hook=_unique)
+        return json.loads(files.read(where).decode("utf-8"), object_pairs_hook=unique_members)
     except OSError as error:
         raise CorpusError(f"can't be read: {error.strerror}", where) from error
     except UnicodeDecodeError as error:
@@ -130,15 +130,6 @@ def read_json(files: CorpusFiles, where: str) -> Json:
         raise CorpusError(json_problem(error), where) from error
     except ValueError as error:
         raise CorpusError(str(error), where) from error
-
-
-def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"member {twice!r} is repeated")
-    return members
 
 
 def case_from_json(document: Json, corpus: CorpusFiles, where: str) -> Case:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from cdcwire.core.errors import path_text
 from cdcwire.core.options import parse_options
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json, TextFormError, event_from_json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
 from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses
 from cdcwire_conformance.corpus.features import HEADING, made_pages

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import POSITION_MEMBERS
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 
 HEADING = "## Features and choices"
@@ -23,13 +24,7 @@ FIELDS = {
     "op": "the difference between insert, update, upsert and read",
     "what": "the kind of a schema change",
     "scale": "the scale of decimals",
-    **{
-        name: f"the member {name} of the position"
-        for name in (
-            *("commit_ts", "sequence_id", "lsn", "tx_id", "tx_order"),
-            *("partition", "commit_ms", "sent_ms"),
-        )
-    },
+    **{name: f"the member {name} of the position" for name in POSITION_MEMBERS},
 }
 
 

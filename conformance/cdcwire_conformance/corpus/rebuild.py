@@ -14,10 +14,10 @@ from pathlib import Path
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
 from cdcwire.model.text import Json, TextFormError, event_from_json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import (
     Case,
     CorpusError,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.model.events import ABSENT
+from cdcwire.model.kinds import ABSENT
 from cdcwire_conformance.ddl.columns import ReadColumn, read_column
 from cdcwire_conformance.ddl.defaults import read_default
 from cdcwire_conformance.ddl.definition import Definition, read_element, read_table_name

@@ -1,13 +1,16 @@
-"""A chain of DDL: what each statement of a text makes of the tables before it.
+"""A chain of MySQL's DDL: what each statement of a text makes of the tables before it.
 
 CREATE, ALTER, RENAME, DROP and TRUNCATE TABLE, CREATE and DROP INDEX, DROP DATABASE and USE are
-carried out; everything else is ignored. A statement that can't be carried out is an error.
+carried out; everything else is ignored. A statement that can't be carried out is an error. Comments
+are comments, also those that a MySQL server would carry out (``/*!50100 … */``, ``/*T![…] … */``):
+what dumps put there does not change columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,10 +22,15 @@ from cdcwire_conformance.ddl.definition import (
     read_create,
     read_table_name,
 )
-from cdcwire_conformance.ddl.errors import DdlError
+from cdcwire_conformance.ddl.errors import DdlError, NoTableError
 from cdcwire_conformance.ddl.keys import Key, read_key_parts
-from cdcwire_conformance.ddl.tables import decoded_ddl
-from cdcwire_conformance.ddl.tokens import Cursor, Token, error_at, tokens_of
+from cdcwire_conformance.ddl.statements import (
+    SqlText,
+    lines_of_file,
+    lines_of_text,
+    statements_of,
+)
+from cdcwire_conformance.ddl.tokens import Cursor, Token, tokens_of
 
 _Place: TypeAlias = "tuple[str | None, str]"
 
@@ -51,44 +59,61 @@ def read_chain(text: str, default_schema: str | None = None) -> tuple[Statement,
     their columns, counted from 1 as TiDB does.
     Raises: DdlError, with line and column; MissingExtraError where sqlglot is not installed.
     """
-    return tuple(_Chain(text, default_schema).statements())
+    return _read(lines_of_text(text), default_schema)
 
 
 def read_chain_file(path: str | Path, default_schema: str | None = None) -> tuple[Statement, ...]:
     """Return the statements of a file that are about tables. Raises: as ``read_chain``; OSError."""
     try:
-        return read_chain(decoded_ddl(path), default_schema)
+        return _read(lines_of_file(path), default_schema)
     except DdlError as error:
         raise (error if error.file else error.in_file(str(path))) from None
 
 
-class _Chain:
-    """The tables as they are after the statements read so far."""
+def _read(lines: Iterable[str], default_schema: str | None) -> tuple[Statement, ...]:
+    tables = MysqlTables(default_schema, is_whole=True)
+    found = []
+    for statement in statements_of(lines, "mysql"):
+        changes = tables.carry_out(statement)
+        if changes:
+            text = statement.text[statement.start :].rstrip()
+            found.append(Statement(text, statement.first_line, tuple(changes)))
+    if not found:
+        raise NoTableError
+    return tuple(found)
 
-    def __init__(self, text: str, default_schema: str | None) -> None:
-        self.cursor = Cursor(text, tokens_of(text))
+
+class MysqlTables:
+    """The tables as they are after the statements so far.
+
+    ``is_whole``: every table that is dropped was created before; a dump may drop others.
+    """
+
+    def __init__(self, default_schema: str | None, is_whole: bool = False) -> None:
         self.schema = default_schema
+        self.is_whole = is_whole
         self.definitions: dict[_Place, Definition] = {}
         self.changes: list[TableChange] = []
+        self.cursor = Cursor("", tokens_of(""))
 
-    def statements(self) -> Iterator[Statement]:
-        cursor = self.cursor
-        is_empty = True
-        while cursor.token.kind != "end":
-            if cursor.skip(";"):
-                continue
-            begin, self.changes = cursor.token, []
+    def tables(self) -> list[Table]:
+        """Return the tables, without the numbers of their columns."""
+        found = (definition.table for definition in self.definitions.values())
+        return [_without_ids(table) for table in found if table is not None]
+
+    def carry_out(self, statement: SqlText) -> Sequence[TableChange]:
+        """Return what a statement changes. Raises: DdlError; MissingExtraError."""
+        if not _OF_TABLES.match(statement.text, statement.start):
+            return ()
+        self.changes = []
+        try:
+            statement.check_encoding()
+            self.cursor = cursor = Cursor(statement.text, tokens_of(statement.text))
             self._carry_out()
-            cursor.skip_until(lambda token: token.kind == "sign" and token.text == ";")
-            if cursor.token is begin:
-                cursor.next()  # a sign that begins nothing
-            if self.changes:
-                is_empty = False
-                end = cursor.tokens[cursor.index - 1].end
-                line = cursor.text.count("\n", 0, begin.start) + 1
-                yield Statement(cursor.text[begin.start : end], line, tuple(self.changes))
-        if is_empty:
-            raise error_at(cursor.text, 0, "there is no CREATE TABLE here")
+            cursor.skip_until(lambda token: False)
+        except DdlError as error:
+            raise statement.located(error) from None
+        return self.changes
 
     def _carry_out(self) -> None:
         cursor = self.cursor
@@ -105,21 +130,25 @@ class _Chain:
         elif cursor.skip("TRUNCATE"):
             cursor.skip("TABLE")
             begin = cursor.token
-            table = self._existing(self._place(), begin).table
-            self.changes.append(TableChange(table, table))
+            place = self._place()
+            if place in self.definitions or self.is_whole:
+                table = self._existing(place, begin).table
+                self.changes.append(TableChange(table, table))
         elif cursor.skip("DROP", "INDEX"):
             self._drop_index()
         elif cursor.skip("DROP", "DATABASE") or cursor.skip("DROP", "SCHEMA"):
             cursor.skip("IF", "EXISTS")
             self._drop_schema(cursor.name("the name of a schema"))
-        elif cursor.skip("CREATE", "OR", "REPLACE", "TABLE"):
-            raise cursor.error("CREATE OR REPLACE TABLE is not read: write DROP TABLE before it")
+        elif any(cursor.skip("CREATE", "OR", "REPLACE", *words) for words in _TABLE_WORDS):
+            self._create(replaces=True)
         elif cursor.word() == "CREATE":
             self._create_index()
 
-    def _create(self) -> None:
-        is_conditional, begin, definition = read_create(self.cursor, self.schema)
+    def _create(self, replaces: bool = False) -> None:
+        is_conditional, begin, definition = read_create(self.cursor, self.schema, self.definitions)
         place = (definition.schema, definition.name)
+        if replaces and place in self.definitions:
+            self.changes.append(TableChange(self.definitions.pop(place).table, None))
         if place in self.definitions:
             if is_conditional:
                 return
@@ -159,7 +188,7 @@ class _Chain:
         self.definitions[new] = definition
 
     def _drop(self) -> None:
-        is_conditional = self.cursor.skip("IF", "EXISTS")
+        is_conditional = self.cursor.skip("IF", "EXISTS") or not self.is_whole
         while True:
             begin = self.cursor.token
             place = self._place()
@@ -228,3 +257,17 @@ class _Chain:
         before = definition.table
         definition.table = finished(self.cursor, definition, has_ids=True)
         self.changes.append(TableChange(before, definition.table))
+
+
+def _without_ids(table: Table) -> Table:
+    return replace(table, columns=tuple(replace(each, id=None) for each in table.columns or ()))
+
+
+_TABLE_WORDS = (("TABLE",), ("TEMPORARY", "TABLE"))
+_BETWEEN = r"(?:\s|/\*.*?\*/|--\s[^\n]*\n|#[^\n]*\n)+"
+_OF_TABLES = re.compile(
+    rf"USE\b|TRUNCATE\b|RENAME{_BETWEEN}TABLE\b|ALTER{_BETWEEN}(?:IGNORE{_BETWEEN})?TABLE\b"
+    rf"|(?:CREATE|DROP){_BETWEEN}(?:OR{_BETWEEN}REPLACE{_BETWEEN})?(?:TEMPORARY{_BETWEEN})?"
+    r"(?:TABLE|UNIQUE|FULLTEXT|SPATIAL|VECTOR|INDEX|KEY|DATABASE|SCHEMA)\b",
+    re.IGNORECASE | re.DOTALL,
+)

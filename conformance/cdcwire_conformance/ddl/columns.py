@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cdcwire.model.events import ABSENT, Role, Value
+from cdcwire.model.kinds import ABSENT, Role, Value
 from cdcwire_conformance.ddl.defaults import read_default, skip_function
 from cdcwire_conformance.ddl.keys import Key, KeyPart
 from cdcwire_conformance.ddl.tokens import Cursor, Token
@@ -84,7 +84,7 @@ def _read_attribute(cursor: Cursor, column: ReadColumn) -> bool:
         cursor.expect("CHECK")
         skip_check(cursor)
     else:
-        return False
+        return any(cursor.skip(word, "SYSTEM", "VERSIONING") for word in ("WITH", "WITHOUT"))
     return True
 
 
@@ -93,6 +93,9 @@ def _add_key(column: ReadColumn, what: str) -> None:
 
 
 def _read_generated(cursor: Cursor, column: ReadColumn) -> None:
+    if cursor.skip("ROW", "START") or cursor.skip("ROW", "END"):  # MariaDB's system versioning
+        column.nullable = False
+        return
     cursor.parenthesised()
     is_stored = cursor.skip("STORED") or cursor.skip("PERSISTENT")
     if not is_stored:
@@ -158,12 +161,14 @@ _IGNORED: dict[str, Callable[[Cursor], None]] = {
     "CLUSTERED": skip_nothing,
     "COLUMN_FORMAT": skip_value,
     "COMMENT": skip_value,
+    "COMPRESSED": skip_nothing,
     "ENGINE_ATTRIBUTE": skip_value,
     "GLOBAL": skip_nothing,
     "INVISIBLE": skip_nothing,
     "LOCAL": skip_nothing,
     "NONCLUSTERED": skip_nothing,
     "ON": _skip_on_update,
+    "REF_SYSTEM_ID": skip_value,
     "REFERENCES": skip_reference,
     "SECONDARY_ENGINE_ATTRIBUTE": skip_value,
     "SRID": skip_value,

@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from cdcwire.golang.numbers import read_float32
 from cdcwire.model import kinds
-from cdcwire.model.events import Expression, Value
+from cdcwire.model.events import Expression
+from cdcwire.model.floats import read_float32
+from cdcwire.model.kinds import Value
 from cdcwire_conformance.ddl.tokens import Cursor
 
 _NUMBER = re.compile(

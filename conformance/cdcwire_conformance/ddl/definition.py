@@ -5,10 +5,11 @@ This module reads a CREATE TABLE; later changes to a table are in ``alter``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column
 from cdcwire_conformance.ddl.columns import ReadColumn, read_column, skip_check, skip_reference
 from cdcwire_conformance.ddl.keys import Key, read_key_parts, with_keys
 from cdcwire_conformance.ddl.tokens import Cursor, Token
@@ -48,8 +49,10 @@ class Definition:
             self.next_id += 1
 
 
-def read_create(cursor: Cursor, schema: str | None) -> tuple[bool, Token, Definition]:
-    """Read the text after CREATE TABLE.
+def read_create(
+    cursor: Cursor, schema: str | None, known: Mapping[tuple[str | None, str], Definition]
+) -> tuple[bool, Token, Definition]:
+    """Read the text after CREATE TABLE. ``known``: tables that LIKE may name.
 
     Returns: whether there is IF NOT EXISTS, where the name begins, and the table. Raises: DdlError.
     """
@@ -57,10 +60,31 @@ def read_create(cursor: Cursor, schema: str | None) -> tuple[bool, Token, Defini
     begin = cursor.token
     schema, name = read_table_name(cursor, schema)
     if cursor.word() == "LIKE" or (cursor.is_sign("(") and cursor.word(1) == "LIKE"):
-        raise cursor.error("CREATE TABLE … LIKE names no columns")
+        return is_conditional, begin, _read_like(cursor, schema, name, known)
     if not cursor.is_sign("("):
         raise cursor.unexpected("'(' and the columns")
     return is_conditional, begin, _read_definition(cursor, schema, name)
+
+
+def _read_like(
+    cursor: Cursor,
+    schema: str | None,
+    name: str,
+    known: Mapping[tuple[str | None, str], Definition],
+) -> Definition:
+    """Return a table with the columns and the keys of the one that LIKE names."""
+    begin = cursor.token
+    is_enclosed = cursor.skip("(")
+    cursor.expect("LIKE")
+    place = read_table_name(cursor, schema)
+    if is_enclosed:
+        cursor.expect(")")
+    found = known.get(place)
+    if found is None:
+        other = place[1] if place[0] is None else f"{place[0]}.{place[1]}"
+        problem = f"there is no table {other!r:.80} before this LIKE: it needs its CREATE TABLE"
+        raise cursor.error(problem, begin)
+    return replace(found.copy(), schema=schema, name=name, table=None)
 
 
 def read_table_name(cursor: Cursor, schema: str | None) -> tuple[str | None, str]:
@@ -147,6 +171,9 @@ def read_element(cursor: Cursor, keys: list[Key]) -> bool:
         skip_reference(cursor)
     elif cursor.skip("CHECK"):
         skip_check(cursor)
+    elif cursor.skip("PERIOD", "FOR"):
+        cursor.name("the name of a period")
+        cursor.parenthesised()
     else:
         return False
     return True

@@ -23,3 +23,10 @@ class DdlError(ValueError):
     def in_file(self, file: str) -> DdlError:
         """Return the same error with the name of its file."""
         return DdlError(self.problem, self.line, self.column, file)
+
+
+class NoTableError(DdlError):
+    """A text defines no table."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no CREATE TABLE here", 1, 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cdcwire.model.events import Column, Role
+from cdcwire.model.kinds import Column, Role
 from cdcwire_conformance.ddl.tokens import Cursor, Token
 
 
@@ -44,6 +44,8 @@ def read_key_parts(cursor: Cursor) -> tuple[KeyPart, ...]:
                 length = cursor.parenthesised()
                 # a(10) is the beginning of a column, lower(a) an expression
                 name = name if length.isascii() and length.isdigit() else None
+            if cursor.skip("WITHOUT", "OVERLAPS"):  # a period, which is not a column
+                name = None
             parts.append(KeyPart(name, begin))
         if not cursor.skip("ASC"):
             cursor.skip("DESC")
@@ -53,8 +55,15 @@ def read_key_parts(cursor: Cursor) -> tuple[KeyPart, ...]:
     return tuple(parts)
 
 
-def with_keys(cursor: Cursor, columns: Sequence[Column], keys: Iterable[Key]) -> list[Column]:
+def with_keys(
+    cursor: Cursor,
+    columns: Sequence[Column],
+    keys: Iterable[Key],
+    fold: Callable[[str], str] = str.casefold,
+) -> list[Column]:
     """Return the columns with the roles that the keys give them.
+
+    ``fold``: gives equal texts for names that mean the same column.
 
     Roles primary, unique: every column of such a key. Role multiple: every column of a key of
     several columns, and the only one of an index that allows repeats. Role handle: the primary key,
@@ -62,14 +71,16 @@ def with_keys(cursor: Cursor, columns: Sequence[Column], keys: Iterable[Key]) ->
     several such keys is taken. Indexes that a foreign key brings about are left out. Raises:
     DdlError for a key over a column that does not exist, and for a second primary key.
     """
-    places = {column.name.casefold(): index for index, column in enumerate(columns)}
+    places = {fold(column.name): index for index, column in enumerate(columns)}
     roles: list[set[Role]] = [set(column.roles) for column in columns]
     nullable = [column.nullable for column in columns]
     primary: list[int] | None = None
     unique: list[list[int]] = []
     for key in keys:
         begin = key.parts[0].token
-        members = [_place(cursor, places, part) for part in key.parts if part.name is not None]
+        members = [
+            _place(cursor, places, part, fold) for part in key.parts if part.name is not None
+        ]
         if len(set(members)) < len(members):
             raise cursor.error("a column is twice in one key", begin)
         is_whole = len(members) == len(key.parts)
@@ -113,9 +124,11 @@ def _handle(
     return min(fit, key=len, default=[])
 
 
-def _place(cursor: Cursor, places: dict[str, int], part: KeyPart) -> int:
+def _place(
+    cursor: Cursor, places: dict[str, int], part: KeyPart, fold: Callable[[str], str]
+) -> int:
     assert part.name is not None
-    found = places.get(part.name.casefold())
+    found = places.get(fold(part.name))
     if found is None:
         raise cursor.error(f"there is no column {part.name!r:.80}", part.token)
     return found

@@ -151,9 +151,10 @@ class Cursor:
         self.index += len(words)
         return True
 
-    def is_sign(self, sign: str) -> bool:
-        """Return whether the token at the cursor is this sign."""
-        return self.token.kind == "sign" and self.token.text == sign
+    def is_sign(self, sign: str, ahead: int = 0) -> bool:
+        """Return whether the next token is this sign."""
+        token = self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
+        return token.kind == "sign" and token.text == sign
 
     def expect(self, *words: str) -> None:
         """Move past these words or signs. Raises: DdlError if something else comes."""
@@ -178,7 +179,8 @@ class Cursor:
 
     def name(self, what: str) -> str:
         """Return a name, quoted or not, and move past it. Raises: DdlError."""
-        if self.token.kind not in ("name", "word"):
+        is_quoted = self.token.kind == "text" and self.text[self.token.start] == '"'  # ANSI_QUOTES
+        if self.token.kind not in ("name", "word") and not is_quoted:
             raise self.unexpected(what)
         found = self.next()
         if not found.text:

@@ -96,6 +96,7 @@ _INT_BITS: dict[str, IntBits] = {
 _PLAIN: dict[str, Type] = {
     "date": DateType(),
     "json": JsonType(),
+    **dict.fromkeys(("uuid", "inet4", "inet6"), TextType()),  # of MariaDB
     **{
         name: UnknownType()
         for name in (

@@ -31,7 +31,7 @@ from cdcwire_conformance.export.lines import (
 from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.run.selection import tasks_of
-from cdcwire_conformance.whole_files import is_new_or_empty
+from cdcwire_conformance.whole_files import is_new_or_empty, unfinished_next_to
 
 SUMS_FILE = "SHA256SUMS"
 MANIFEST_FILE = "manifest.json"
@@ -70,16 +70,20 @@ def export_corpus(
     nothing. Raises: ExportError for a bad target; CorpusError.
     """
     _check_target(target)
-    unfinished = target.with_name(f"{target.name}.unfinished")
+    unfinished = unfinished_next_to(target)
+    is_made = False  # what has the name otherwise is not removed
     try:
         with _open_target(target, unfinished) as sink:
+            is_made = True
             exported = _write(sink, tuple(formats), root, derived, progress)
         unfinished.replace(target)
     except OSError as error:
         problem = error.strerror or str(error)
-        raise ExportError(f"{error.filename or target}: {problem}") from error
+        place = target if error.filename in (None, str(unfinished)) else error.filename
+        raise ExportError(f"{place}: {problem}") from error
     finally:
-        _remove(unfinished)
+        if is_made:
+            _remove(unfinished)
     return exported
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire_conformance.corpus.mutations.rules import Layer
 
 _OPTION = "large-message-handle-compression"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.model.events import Column, Event, RowChange, Value
-from cdcwire.model.kinds import DatetimeType, DateType
+from cdcwire.model.events import Event, RowChange
+from cdcwire.model.kinds import Column, DatetimeType, DateType, Value
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-from cdcwire.core.errors import Path
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
+from cdcwire.model.paths import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, reads_as_json
 
 LONG_PART = 128  # every byte of a message is alike; its fields are what differs

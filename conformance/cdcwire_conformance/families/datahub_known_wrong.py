@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.frame import MAGIC
-from cdcwire.model.events import Column, Event, RowChange, Value
-from cdcwire.model.kinds import FloatType, IntType, TextType, TimestampType
+from cdcwire.format import Format
+from cdcwire.model.events import Event, RowChange
+from cdcwire.model.kinds import Column, FloatType, IntType, TextType, TimestampType, Value
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Value
+from cdcwire.model.events import Event
+from cdcwire.model.kinds import Column, Value
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     wrong_columns,

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.guess import SURENESS, Guess, OptionValues, Part, Sureness
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
+from cdcwire.registry import FORMAT_NAMES, get_format
 
 _MOST_ALTERNATIVES = 48
 _TRIED_BYTES = 1 << 18  # of the messages on which alternatives are tried

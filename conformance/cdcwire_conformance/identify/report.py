@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire_conformance.identify.ranking import Candidate, Identification, identify_messages
 from cdcwire_conformance.identify.sampling import (

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, cast
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.model.text import Json
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.identify.ranking import Sample
@@ -31,9 +30,7 @@ from cdcwire_conformance.sources.messages_io import (
     STANDARD_STREAM,
     InputError,
     begins_with_message,
-    is_message_object,
-    line_message,
-    message_of_consumer,
+    message_from_line,
 )
 from cdcwire_conformance.sources.stores import (
     Listed,
@@ -129,9 +126,9 @@ def _start_of(path: str) -> bytes:
 def _store_of(url: str, session: SessionFor) -> Store:
     if scheme_of(url) not in _HADOOP_SCHEMES:
         return open_store(url)
-    from cdcwire_conformance.sources.hadoop import store_at
+    from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
-    return store_at(session(scheme_of(url)), url)
+    return SparkWorkers(session(scheme_of(url))).store_at(url)
 
 
 def _embedded_session(scheme: str) -> SparkSession:
@@ -177,7 +174,8 @@ def _sample(where: str, path: str, raw: bytes, is_cut: bool, key: bytes | None) 
     if is_cut:
         raw = raw[: raw.rfind(b"\n", 0, _CUT_BYTES) + 1] or raw[:_CUT_BYTES]
         return Sample(where, (StoredFile(path, raw),), is_cut)
-    message, file = KafkaMessage(key, raw), StoredFile(path, raw)
+    message = KafkaMessage(key, raw, has_key=key is not None)
+    file = StoredFile(path, raw)
     if key is not None:
         return Sample(where, (message,))
     is_file = "/" in path or path.endswith(_FILE_SUFFIXES)
@@ -204,9 +202,8 @@ def _reading_of_lines(files: Mapping[str, Callable[[], BinaryIO]], limit: int) -
                     break
                 if not line.strip():
                     continue
-                message = _message_of_line(line)
-                are_messages |= message is not None
-                found = message or KafkaMessage(None, line.rstrip(b"\r\n"))
+                found, is_message = _message_of_line(line)
+                are_messages |= is_message
                 size += len(line)
                 if len(found.value or b"") > MAX_MESSAGE_BYTES:
                     skipped += 1
@@ -215,16 +212,13 @@ def _reading_of_lines(files: Mapping[str, Callable[[], BinaryIO]], limit: int) -
     return Reading("messages" if are_messages else "lines", "bytes", tuple(samples), skipped)
 
 
-def _message_of_line(line: bytes) -> Message | None:
-    document = cast(Json, _json_of(line))
-    if document is None:
-        return message_of_consumer(line)
-    if not is_message_object(document):
-        return None
+def _message_of_line(line: bytes) -> tuple[Message, bool]:
+    """Return the message of a line, and whether the line has more of it than the value."""
     try:
-        return line_message(document)
-    except ValueError:
-        return None
+        message = message_from_line(line)
+    except (ValueError, RecursionError):
+        return KafkaMessage(None, line.rstrip(b"\r\n"), has_key=False), False
+    return message, isinstance(message, StoredFile) or message.has_key
 
 
 def _reading_of_store(store: Store, limit: int) -> Reading:
@@ -293,7 +287,7 @@ def _reading_of_topic(url: str, limit: int, session: SessionFor) -> Reading:
     except ValueError as error:
         raise SourceError(f"{url.partition('?')[0]}: {error}") from error
     spark = session(KAFKA)
-    from cdcwire_conformance.spark.decode.kafka import topic_at_rest, topic_frame
+    from cdcwire_conformance.spark.reading.kafka import topic_at_rest, topic_frame
     from cdcwire_conformance.spark.session import readable_errors
 
     with readable_errors():

@@ -8,13 +8,16 @@ agree.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.format import Format
+from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import Difference, shorten, shown_event
@@ -48,6 +51,25 @@ class Judgement:
 
 
 PASSED = Judgement()
+_MOST_DETAILED = 1 << 20  # bytes of an answer that are always compared
+_LARGER = 16  # how many times larger an answer may be than events and messages of its case
+
+
+def judge_size(case: Case, answer: Answer, size: int) -> Judgement:
+    """Return a failure for an answer that is far larger than any right one.
+
+    Comparing one in detail may take longer than a testee has for its answer. ``size``: in bytes.
+    """
+    if size <= _MOST_DETAILED or isinstance(answer, Rejected):
+        return PASSED
+    expected = len(json.dumps(case.events or []))
+    expected += sum(len(part or b"") for each in case.messages for part in _bytes_of(each))
+    if size <= _MOST_DETAILED + _LARGER * expected:
+        return PASSED
+    return Judgement(
+        f"the answer has {size:,} bytes, and what it is about has {expected:,}: it is not compared "
+        "in detail"
+    )
 
 
 def judge_decoded(case: Case, answer: Answer, rules: EventRules) -> Judgement:

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cdcwire.core.errors import Path, path_text
 from cdcwire.model.kinds import Type
+from cdcwire.model.paths import Path, path_text
 from cdcwire.model.text import Json
 from cdcwire_conformance.visible import shortened, visible
 

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from cdcwire.core.errors import Path
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model.carries import Carries
+from cdcwire.model.events import POSITION_MEMBERS
+from cdcwire.model.paths import Path
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.difference import (
     A_VALUE,
@@ -32,10 +33,6 @@ from cdcwire_conformance.judge.difference import (
 from cdcwire_conformance.judge.halves import group_halves, is_tombstone, join_halves
 from cdcwire_conformance.judge.values import ValueRules, compare_columns
 
-POSITION_MEMBERS = (
-    *("commit_ts", "sequence_id", "lsn", "tx_id", "tx_order"),
-    *("partition", "commit_ms", "sent_ms"),
-)
 FIELDS_TO_DECLINE = ("position", "key", "op", "what", "scale", *POSITION_MEMBERS)
 _NOT_DELETES = ("insert", "update", "upsert", "read")  # one and the same without ``op``
 _LISTED = 6
@@ -72,7 +69,7 @@ def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> Eve
         frozenset(name for name in POSITION_MEMBERS if verdicts.get(name) in ("exact", "option")),
         # Bytes without a zone do not say one, and an option is believed.
         ValueRules(
-            zone_needed=zone.verdict == "exact" or zone.detail.startswith(_WITH_ZONE),
+            zone_needed=zone.verdict == "exact" or _WITH_ZONE in zone.forms,
             scale_needed="scale" not in ignored,
         ),
     )

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
+from cdcwire.format import Format
+from cdcwire.model.paths import Path, Step
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 
-from cdcwire.core.errors import Path
-from cdcwire.golang.numbers import read_float32
+from cdcwire.model.floats import read_float32
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import (
     ArrayType,
@@ -41,6 +40,7 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
+from cdcwire.model.paths import Path
 from cdcwire.model.text import Json
 from cdcwire.model.text.members import INTEGER
 from cdcwire_conformance.judge.difference import (

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, TypeVar
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import Column, Event, Image, RowChange, Value
+from cdcwire.format import Format
+from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 
 Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]
 
@@ -72,9 +74,12 @@ def changing_columns(change: Callable[[Column, Value], tuple[Column, Value] | No
 
 
 def changing_values(change: Callable[[Column, Value], Value]) -> Decode:
-    """Return a decoder that changes each value that is not NULL."""
+    """Return a decoder that changes each value, except NULL and unavailable values."""
     return changing_columns(
-        lambda column, value: (column, None if value is None else change(column, value))
+        lambda column, value: (
+            column,
+            value if value is None or value is UNAVAILABLE else change(column, value),
+        )
     )
 
 

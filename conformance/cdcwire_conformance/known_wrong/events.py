@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (

@@ -20,10 +20,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeAlias
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionError
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, right
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from cdcwire.core.base64_text import write_base64
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Value
+from cdcwire.model.kinds import Column, Value
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     wrong_columns,

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.compare.document import document
 from cdcwire_conformance.compare.page import html_text
-from cdcwire_conformance.compare.report import document, text
+from cdcwire_conformance.compare.report import text
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.extras import MissingExtraError, load_extra, load_library
 from cdcwire_conformance.notebook.rows import (

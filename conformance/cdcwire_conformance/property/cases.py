@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.model.text import Json, event_to_json, table_to_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case, MessageFiles
 from cdcwire_conformance.judge.cases import Focus

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
-from cdcwire.core.format import Format
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
+from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.known_wrong.catch import catching_case, testee_of

@@ -19,9 +19,9 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.errors import Unsatisfiable
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Format
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
+from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.property.cases import task_of, with_clauses
 from cdcwire_conformance.protocol.requests import Command

@@ -13,7 +13,7 @@ from typing import NoReturn, TypeAlias
 
 from cdcwire.core.message import Message
 from cdcwire.model.text import Json
-from cdcwire_conformance.problems import InvalidJsonError, json_problem
+from cdcwire_conformance.problems import InvalidJsonError, json_problem, unique_members
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.visible import said, shortened, visible
@@ -109,13 +109,13 @@ def _no_constant(name: str) -> NoReturn:
     raise InvalidJsonError(f"not JSON: {name}; floats travel as text")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=unique_members)
 
 
 def parse_description(document: Mapping[str, Json]) -> Description:
     """Return what a testee says about itself. Raises: ProtocolError."""
     protocol = document.get("protocol")
-    if protocol != PROTOCOL_VERSION:
+    if type(protocol) is not int or protocol != PROTOCOL_VERSION:  # True and 1.0 are equal to 1
         raise ProtocolError(
             f"the answer to start says protocol {protocol!r}; this runner speaks {PROTOCOL_VERSION}"
         )
@@ -170,8 +170,9 @@ def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Ans
 
     Raises: ProtocolError.
     """
-    if seq is not None and document.get("seq") != seq:
-        raise ProtocolError(f"the answer has seq {document.get('seq')!r}, the request had {seq}")
+    found_seq = document.get("seq")
+    if seq is not None and (type(found_seq) is not int or found_seq != seq):
+        raise ProtocolError(f"the answer has seq {found_seq!r}, the request had {seq}")
     if "error" in document:
         raise ProtocolError(f"the testee reports an error: {_error_text(document['error'])}")
     wanted = "events" if cmd == "decode" else "messages"

@@ -34,10 +34,8 @@ def message_to_json(message: Message) -> dict[str, Json]:
     """Return the JSON object of a message."""
     if isinstance(message, StoredFile):
         return {"path": message.path, "value": bytes_to_json(message.value)}
-    document: dict[str, Json] = {
-        "key": bytes_to_json(message.key),
-        "value": bytes_to_json(message.value),
-    }
+    document: dict[str, Json] = {"key": bytes_to_json(message.key)} if message.has_key else {}
+    document["value"] = bytes_to_json(message.value)
     if message.headers:
         document["headers"] = {name: bytes_to_json(value) for name, value in message.headers}
     return document
@@ -50,7 +48,7 @@ def json_line(document: Json) -> bytes:
 
 def message_line(message: Message) -> bytes:
     """Return the JSON object of a message as a line, without white space."""
-    if isinstance(message, StoredFile) or message.headers:
+    if isinstance(message, StoredFile) or message.headers or not message.has_key:
         return json_line(message_to_json(message))
     # Looking for escapes in base64, which has none, would take longer than the rest.
     key, value = _quoted(message.key), _quoted(message.value)

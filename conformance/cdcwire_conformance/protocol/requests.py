@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.protocol.messages import bytes_to_json, json_line, message_to_json
 

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote
 
-from cdcwire.core.compiled import BoundedCache
-from cdcwire.core.schema_registry import ACCEPT, CONTENT_TYPE, registration
+from cdcwire.connect.schema_registry import ACCEPT, CONTENT_TYPE, registration
+from cdcwire.core.caches import BoundedCache
 from cdcwire.core.schemas import SchemaId
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.errors import RegistryError

@@ -99,12 +99,13 @@ class Transport:
         self._sleep = sleep
         self._max_bytes = max_bytes
         self._timeout = urllib3.Timeout(connect=patience.connect, read=patience.answer)
+        self._running = threading.local()  # the deadline of the request of this thread
         try:
             self._pool = urllib3.PoolManager(
                 ssl_context=_tls_context(ca_file), retries=False, maxsize=4
             )
             self._pool.pool_classes_by_scheme = {
-                scheme: _with_limit(pool, patience.answer)
+                scheme: _with_deadline(pool, self._running)
                 for scheme, pool in self._pool.pool_classes_by_scheme.items()
             }
         except OSError as error:
@@ -144,7 +145,7 @@ class Transport:
             sent["Authorization"] = self.address.credentials.header()
         errors = self._errors
         self.requests += 1
-        end = time.monotonic() + self.patience.answer
+        self._running.deadline = deadline = _Deadline(self.patience.answer)
         response: Any = None
         try:
             response = self._pool.request(
@@ -157,7 +158,7 @@ class Transport:
                 preload_content=False,
                 decode_content=False,
             )
-            return Answer(response.status, self._body(response, where, end))
+            return Answer(response.status, self._body(response, where, deadline))
         except errors.SSLError as error:
             cause = _root(error)
             if not isinstance(cause, ssl.SSLCertVerificationError):
@@ -174,12 +175,16 @@ class Transport:
         except errors.ReadTimeoutError:
             raise _Late(f"no answer in {self.patience.answer:g} s") from None
         except (errors.HTTPError, OSError) as error:
+            if deadline.is_over:
+                said = "no answer" if response is None else "the answer was not whole"
+                raise _Late(f"{said} in {self.patience.answer:g} s") from None
             raise _Failed(f"no answer: {_reason(error)}") from None
         finally:
+            deadline.stop()
             if response is not None:
                 response.close()
 
-    def _body(self, response: Any, where: str, end: float) -> bytes:
+    def _body(self, response: Any, where: str, deadline: _Deadline) -> bytes:
         """Return the body of an answer, read under limits of bytes and of time."""
         body = bytearray()
         while piece := response.read1(_PIECE_BYTES):
@@ -188,40 +193,62 @@ class Transport:
                 problem = f"the answer has more than {self._max_bytes} bytes (--max-answer-bytes)"
                 advice = "see whether this is the registry's address"
                 raise RegistryError(problem, where, advice, response.status)
-            if time.monotonic() > end:
-                raise _Late(f"the answer was not whole in {self.patience.answer:g} s")
+        deadline.stop()
+        if deadline.is_over:  # the end of what was read is not that of the answer
+            raise _Late(f"the answer was not whole in {self.patience.answer:g} s")
         return bytes(body)
 
 
-def _with_limit(pool: Any, seconds: float) -> Any:
-    """Return a class of connection pools that limits the time for all headers of an answer.
+class _Deadline:
+    """Shuts down the connection of a request when its time is over.
 
-    urllib3 limits the time for the next bytes only.
+    The time runs from the first byte sent to the last byte read. urllib3 limits only the wait for
+    the next bytes.
     """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timer: threading.Timer | None = None
+        self.is_over = False
+
+    def begin(self, connection: Any) -> None:
+        """Start the time of a request on a connection."""
+        self.stop()
+        self._timer = threading.Timer(self._seconds, self._cut, (connection,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Stop the time. A connection that was shut down stays so."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _cut(self, connection: Any) -> None:
+        self.is_over = True
+        with suppress(OSError, AttributeError):  # it may be closed already
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _with_deadline(pool: Any, running: threading.local) -> Any:
+    """Return a class of connection pools whose requests begin the deadline of their thread."""
     connection: Any = pool.ConnectionCls
 
     class Connection(connection):  # type: ignore[misc]  # urllib3 is optional
-        def getresponse(self, *arguments: Any, **named: Any) -> Any:
-            end = time.monotonic() + seconds
-            timer = threading.Timer(seconds, self._cut)
-            timer.daemon = True
-            timer.start()
-            try:
-                response = super().getresponse(*arguments, **named)
-            except Exception:
-                if time.monotonic() < end:
-                    raise
-            else:
-                if time.monotonic() < end:
-                    return response
-                response.close()
-            finally:
-                timer.cancel()
-            raise TimeoutError
+        def connect(self) -> None:
+            super().connect()
+            running.deadline.begin(self)
 
-        def _cut(self) -> None:
-            with suppress(OSError, AttributeError):  # it may be closed already
-                self.sock.shutdown(socket.SHUT_RDWR)
+        def request(self, *arguments: Any, **named: Any) -> None:
+            if self.sock is not None:
+                running.deadline.begin(self)
+            super().request(*arguments, **named)
+
+        def getresponse(self, *arguments: Any, **named: Any) -> Any:
+            response = super().getresponse(*arguments, **named)
+            if running.deadline.is_over:  # the headers were cut
+                response.close()
+                raise TimeoutError
+            return response
 
     class Pool(pool):  # type: ignore[misc]  # urllib3 is optional
         ConnectionCls = Connection

@@ -7,10 +7,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from cdcwire.core.format import Format
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.derive import clauses_of
-from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded
+from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded, judge_size
 from cdcwire_conformance.judge.events import EventRules, rules_of
 from cdcwire_conformance.protocol.answers import Claim, Description
 from cdcwire_conformance.run.expected_failures import ExpectedFailures
@@ -113,10 +113,11 @@ class Judge:
         case = task.case
         codec, rules = self._codec(case.format)
         try:
-            if task.cmd == "encode":
+            judgement = judge_size(case, reply.answer, reply.size)
+            if judgement.passed and task.cmd == "encode":
                 assert codec is not None, "there are encode cases for known formats only"
                 judgement = judge_encoded(case, reply.answer, codec, rules)
-            else:
+            elif judgement.passed:
                 judgement = judge_decoded(case, reply.answer, rules)
         except Exception as error:  # noqa: BLE001  (the edge: the other cases are still judged)
             judgement = Judgement(f"the answer can't be judged: {error!r:.200}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.locate import find_focus

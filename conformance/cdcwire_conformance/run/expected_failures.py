@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from itertools import groupby
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import id_fits
 from cdcwire_conformance.visible import visible
 

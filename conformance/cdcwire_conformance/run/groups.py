@@ -12,9 +12,9 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from cdcwire.core.errors import Path
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import IntType, Type
+from cdcwire.model.paths import Path
 from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, TypeGuard
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Event, Position, RowChange, Table, Value
+from cdcwire.format import Format
+from cdcwire.model.events import Event, Position, RowChange, Table
+from cdcwire.model.kinds import Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.tso import ms_of_tso, tso_of_ms
+from cdcwire.registry import get_format
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import parse_source_url

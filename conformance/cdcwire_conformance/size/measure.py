@@ -15,12 +15,13 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, Format, MessageEncoder
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format, MessageEncoder
 from cdcwire.model.events import RowChange, Table
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.processes import process_pool
 from cdcwire_conformance.size.compressions import (
     COMPRESSION_NAMES,
@@ -187,7 +188,7 @@ def _has_batches(format_: Format, given: Mapping[str, OptionValue]) -> bool:
     if has_option or _has_files(format_, given):
         return True
     has_bodies = not get_suite(format_.name).size.has_one_row_per_message
-    return format_.updates_are_two_records and has_bodies
+    return format_.comparing.updates_are_two_records and has_bodies
 
 
 def _messages(
@@ -199,7 +200,7 @@ def _messages(
 ) -> Iterator[Message]:
     """Yield the messages of rows, up to ``batch`` in each; of files each has one table's."""
     context = _context(format_, batch, each, given)
-    if not (_has_files(format_, given) or format_.updates_are_two_records):
+    if not (_has_files(format_, given) or format_.comparing.updates_are_two_records):
         messages = format_.encoder(context)(rows)
         yield from (message for message in messages if is_counted(message, format_))
         return
@@ -218,7 +219,7 @@ def _messages(
 
 def _group(format_: Format, row: RowChange) -> object:
     """Return what rows of one message have in common: a file's table and partition, a topic."""
-    if not format_.updates_are_two_records:
+    if not format_.comparing.updates_are_two_records:
         return row.table.schema, row.table.name, row.position.partition
     return (row.table.schema, row.table.name) if format_.needs_tables else None
 
@@ -232,7 +233,7 @@ def _encoded(
 ) -> Iterator[Message]:
     """Yield the messages of rows of one group, with the definition of their topic."""
     topic: TableName | None = None
-    if format_.updates_are_two_records and format_.needs_tables:
+    if format_.comparing.updates_are_two_records and format_.needs_tables:
         topic = rows[0].table.schema, rows[0].table.name
     if topic not in encoders:
         own = context if topic is None else replace(context, tables=(topics[topic],))
@@ -323,5 +324,5 @@ def _context(format_: Format, batch: int, each: Input, given: Mapping[str, Optio
         if name in names
     }
     if _BATCH_OPTION in names:
-        options[_BATCH_OPTION] = 2 * batch if format_.updates_are_two_records else batch
+        options[_BATCH_OPTION] = 2 * batch if format_.comparing.updates_are_two_records else batch
     return Context(options=options, tables=each.tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.size.compressions import RAW, Compression
 from cdcwire_conformance.suite import SizeClaim, get_suite
 

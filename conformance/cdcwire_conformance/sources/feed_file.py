@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionError, OptionValue, parse_options
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Table
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.inside import is_inside, read_inside
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.stores import SourceError, is_url

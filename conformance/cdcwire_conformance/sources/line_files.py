@@ -1,5 +1,6 @@
-"""Files of JSON lines, as they are or compressed: ``*.jsonl``, ``*.jsonl.gz``, ``*.jsonl.zst``.
+"""Files of JSON lines: ``*.jsonl`` or ``*.ndjson``, as they are or compressed (``.gz``, ``.zst``).
 
+Capital letters in a suffix make no difference: ``FEED.JSONL.GZ`` is such a file.
 A few compressed bytes can become any number of bytes. So there are limits on what is in memory
 after decompression: one line, and all of a ``.zst`` file. An environment variable sets them, since
 Spark's workers read files too. Reading the message of a line takes four times its memory.
@@ -25,23 +26,28 @@ MAX_LINE_BYTES = 128 << 20
 MAX_DECOMPRESSED_BYTES = 512 << 20
 MAX_BLANK_LINES = 1_000_000
 
-LINES = ".jsonl"
+LINES = (".jsonl", ".ndjson")
+LINES_TEXT = "*.jsonl or *.ndjson"  # for people
 _GZIP, _ZSTD = ".gz", ".zst"
 
 
 def is_lines(name: str) -> bool:
     """Return whether a file has JSON lines, by its name."""
-    return name.removesuffix(_GZIP).removesuffix(_ZSTD).endswith(LINES)
+    return _uncompressed(name).lower().endswith(LINES)
 
 
 def is_compressed(name: str) -> bool:
     """Return whether a file of lines is compressed, so that it is read from its beginning."""
-    return name.endswith((_GZIP, _ZSTD))
+    return name.lower().endswith((_GZIP, _ZSTD))
 
 
 def stem_of(name: str) -> str:
     """Return a file's name without its folders and suffixes: of a topic, if it is named so."""
-    return PurePath(name.removesuffix(_GZIP).removesuffix(_ZSTD)).stem
+    return PurePath(_uncompressed(name)).stem
+
+
+def _uncompressed(name: str) -> str:
+    return PurePath(name).stem if is_compressed(name) else name
 
 
 class BlankLines:
@@ -116,7 +122,7 @@ def plain(name: str, file: BinaryIO) -> BinaryIO:
     except OSError:
         file.close()
         raise
-    if name.endswith(_GZIP):
+    if name.lower().endswith(_GZIP):
         return cast(BinaryIO, _Unzipped(name, file, line_limit))
     cramjam = load_extra("cramjam", "compression", f"{PurePath(name).name}")
     with file:

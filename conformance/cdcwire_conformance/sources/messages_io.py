@@ -1,8 +1,11 @@
 """Messages on disk: raw bytes, bytes in hex, and JSON lines; a directory of messages.
 
-A line of ``*.jsonl`` is the message object of the testee protocol:
+A line of ``*.jsonl`` or ``*.ndjson`` is the message object of the testee protocol:
 ``{"key": B64|null, "value": B64|null, "headers": {NAME: B64}}`` or ``{"path": "…", "value": B64}``.
-A directory of messages is its ``*.jsonl`` files, sorted by name. A file of another name, whose
+An object is such a message if it has the member ``value`` and no other members than these. A line
+of ``kcat -J`` has the members ``topic``, ``partition``, ``offset`` and ``payload``. Every other
+object is the value of a message whose key is unknown. So is the word null: a value that is null.
+A directory of messages is its files of lines, sorted by name. A file of another name, whose
 first line is a message, is read as such lines too. ``-`` is standard input or output.
 """
 
@@ -10,21 +13,23 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from cdcwire.core.format import Carrier
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.format import Carrier
 from cdcwire.model.text import Json
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
-from cdcwire_conformance.sources.line_files import BlankLines, is_lines
-from cdcwire_conformance.sources.stores import LocalStore, open_here
+from cdcwire_conformance.sources.line_files import LINES_TEXT, BlankLines, is_lines
+from cdcwire_conformance.sources.stores import LocalStore, Store, open_here
+from cdcwire_conformance.sources.unread import ALL_READ, Unread, unread_files
 from cdcwire_conformance.whole_files import read_rest, read_whole, whole_file
 
 __all__ = ["InputError", "line_message", "message_to_json", "read_messages", "write_messages"]
@@ -70,8 +75,10 @@ def message_from_line(line: bytes) -> Message:
         if message is None:
             raise
         return message
-    if isinstance(document, Mapping) and _is_bare_value(document):
-        return KafkaMessage(None, line.strip())
+    if document is None:
+        return KafkaMessage(None, None, has_key=False)
+    if isinstance(document, Mapping) and not is_message_object(document):
+        return KafkaMessage(None, line.strip(), has_key=False)
     try:
         return line_message(document)
     except ValueError as error:
@@ -87,7 +94,7 @@ def message_of_consumer(line: bytes) -> KafkaMessage | None:
     if not 1 <= len(parts) <= 2 or not all(map(_is_document, parts)):
         return None
     key, value = (None if part == _NULL else part for part in (_NULL, *parts)[-2:])
-    return KafkaMessage(key, value)
+    return KafkaMessage(key, value, has_key=len(parts) == 2)
 
 
 def _is_document(part: bytes) -> bool:
@@ -97,21 +104,16 @@ def _is_document(part: bytes) -> bool:
         return False
 
 
-def _is_bare_value(document: Mapping[str, Json]) -> bool:
-    """Return whether an object is the value of a message of Kafka Connect, without the rest."""
-    names = document.keys()
-    has_schema = isinstance(document.get("schema"), Mapping) and "payload" in names
-    has_row = isinstance(document.get("op"), str) and bool({"before", "after"} & names)
-    return not {"key", "value"} & names and (has_schema or has_row)
-
-
 def is_of_kcat(document: Mapping[str, object]) -> bool:
     """Return whether an object is a line of ``kcat -J``."""
     return document.keys() >= _OF_KCAT
 
 
 def is_message_object(document: object) -> bool:
-    """Return whether JSON is a message, as this project or ``kcat -J`` writes it."""
+    """Return whether JSON is a message, as this project or ``kcat -J`` writes it.
+
+    A value with exactly these members would be a flat row of a table with columns of these names.
+    """
     if not isinstance(document, dict):
         return False
     return is_of_kcat(document) or ("value" in document and document.keys() <= _MEMBERS)
@@ -120,14 +122,17 @@ def is_message_object(document: object) -> bool:
 def line_message(document: Json) -> Message:
     """Return the message of a line of a feed. Raises: ValueError.
 
-    In a feed a message names its key or its value, if only to say that it is null; any other
-    object is something else. A line of ``kcat -J`` has them as text, and its headers in a row.
+    A message without the member ``key`` has an unknown key. A line of ``kcat -J`` has key and value
+    as text, and its headers in a row.
     """
     if isinstance(document, Mapping) and is_of_kcat(document):
         return _message_of_kcat(document)
     if isinstance(document, Mapping) and not {"key", "value"} & document.keys():
         raise ValueError("it has neither key nor value")
-    return message_from_json(document)
+    message = message_from_json(document)
+    if isinstance(message, KafkaMessage) and "key" not in cast("Mapping[str, Json]", document):
+        return replace(message, has_key=False)
+    return message
 
 
 def _message_of_kcat(document: Mapping[str, Json]) -> KafkaMessage:
@@ -173,14 +178,14 @@ def read_messages(
     raw = _read_all(source)
     is_file = "queue" not in carriers or ("storage" in carriers and path.suffix == ".json")
     may_be_lines = not hex and key is None and (source == STANDARD_STREAM or not is_file)
-    if may_be_lines and begins_with_message(raw):
+    if may_be_lines and (begins_with_message(raw) or has_value_lines(raw)):
         yield from _messages_of(io.BytesIO(raw), _name(source))
         return
     value = _from_hex(raw, source) if hex else raw
     if key is None:
         yield (
             _name(source),
-            (StoredFile(path.name, value) if is_file else KafkaMessage(None, value)),
+            StoredFile(path.name, value) if is_file else KafkaMessage(None, value, has_key=False),
         )
         return
     if source == key == STANDARD_STREAM:
@@ -201,15 +206,29 @@ def write_messages(target: str, messages: Iterable[Message]) -> int:
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, Message]]:
-    try:
-        names = sorted(filter(is_lines, os.listdir(folder)))
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", str(folder)) from error
-    if not names:
-        raise InputError("there is no *.jsonl in this directory", str(folder))
     store = LocalStore(folder)
+    names = names_of_lines(store)
+    if not names:
+        unread = unread_files(store, ())
+        beside = f"; not read: {unread}" if unread else ""
+        raise InputError(f"there is no {LINES_TEXT} in this directory{beside}", str(folder))
     for name in names:
         yield from _read_lines(str(folder / name), partial(store.open, name))
+
+
+def names_of_lines(store: Store) -> list[str]:
+    """Return the files of lines that are the feed of a directory. Raises: StoreError."""
+    listed = (each.path for each in store.list(recursive=False))
+    return sorted(filter(is_lines, listed))
+
+
+def unread_beside(source: str) -> Unread:
+    """Return what of a local directory is not read with its messages; nothing for other sources."""
+    path = Path(source)
+    if source == STANDARD_STREAM or not path.is_dir():
+        return ALL_READ
+    store = LocalStore(path)
+    return unread_files(store, names_of_lines(store))
 
 
 def begins_with_message(raw: bytes) -> bool:
@@ -220,6 +239,17 @@ def begins_with_message(raw: bytes) -> bool:
         return is_message_object(json.loads(line))
     except (ValueError, RecursionError):
         return b"\t" in line and message_of_consumer(line) is not None
+
+
+def has_value_lines(raw: bytes) -> bool:
+    """Return whether bytes are values of messages, one per line: a JSON object, and another."""
+    objects = 0
+    for line in islice(filter(bytes.strip, io.BytesIO(raw)), 2):
+        try:
+            objects += isinstance(json.loads(line), dict)
+        except (ValueError, RecursionError):
+            return False
+    return objects == 2
 
 
 def _from_hex(raw: bytes, source: str) -> bytes:

@@ -1,12 +1,13 @@
 """Where a feed is, and how it is cut into pieces that workers read.
 
 A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``. The
-directory has messages of one format: JSON lines (``*.jsonl``, also ``.gz`` or ``.zst``), or Parquet
-with Kafka's columns (``*.parquet``). JSON lines are cut by bytes: a piece begins at the first line
-that begins in it. Thus many workers share a large file, and one worker reads its share of small
-files. Compressed files are not cut. With a format of a storage sink the directory may be a prefix
-of it, with the sink's own folders and files. It may be in a bucket or on any other file system that
-Spark knows, by its URL; files there are not cut.
+directory has messages of one format: JSON lines (``*.jsonl`` or ``*.ndjson``, also ``.gz`` or
+``.zst``), or Parquet with Kafka's columns (``*.parquet``). Other files in it, and those of its
+subdirectories, are not read; a source names those that may have rows. JSON lines are cut by bytes:
+a piece begins at the first line that begins in it. Thus many workers share a large file, and one
+worker reads its share of small files. Compressed files are not cut. With a format of a storage sink
+the directory may be a prefix of it, with the sink's own folders and files. It may be in a bucket or
+on any other file system that Spark knows, by its URL; files there are not cut.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from cdcwire.core.format import Format
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.nearest import did_you_mean
+from cdcwire.format import Format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
-from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
-from cdcwire_conformance.sources.line_files import is_lines
+from cdcwire_conformance.sources.line_files import LINES_TEXT, is_lines
 from cdcwire_conformance.sources.stores import (
     LocalStore,
     Store,
     StoreError,
+    check_for_spark,
     directory_of,
     has_password,
     is_hidden,
@@ -36,6 +38,13 @@ from cdcwire_conformance.sources.stores import (
     scheme_of,
 )
 from cdcwire_conformance.sources.stores import SourceError as SourceError
+from cdcwire_conformance.sources.unread import (
+    ALL_READ,
+    PARQUET,
+    Unread,
+    may_have_messages,
+    unread_files,
+)
 
 Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 
@@ -54,7 +63,8 @@ class Source:
 
     They are absolute: Java and the workers keep the directory in which they were started. Those of
     a prefix are named from it on, with ``/``, and their order is the one of replay. A ``place`` is
-    one that only Spark reaches: ``open_source`` finds its files.
+    one that only Spark reaches: ``open_source`` finds its files. ``unread``: other files in the
+    directory that may have rows.
     """
 
     format: Format
@@ -62,6 +72,7 @@ class Source:
     kind: Kind
     files: tuple[str, ...]
     topic: KafkaTopic | None = field(default=None)
+    unread: Unread = field(default=ALL_READ)
 
     def __str__(self) -> str:
         return f"{self.format.name}:{self.topic or self.where}"
@@ -99,7 +110,8 @@ def parse_source_url(text: str) -> SourceUrl:
     name, colon, url = text.partition(":")
     if name not in FORMAT_NAMES:
         known = ", ".join(FORMAT_NAMES)
-        raise SourceError(f"{text!r}: a source begins with its format, one of {known}")
+        meant = did_you_mean(name, FORMAT_NAMES) if colon else ""
+        raise SourceError(f"{text!r}: a source begins with its format, one of {known}{meant}")
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
     if url.startswith(f"{KAFKA}:"):
@@ -143,10 +155,10 @@ def source_in(format_: Format, store: Store) -> Source:
     folder = store.root if of_spark else store.url
     found: dict[Kind, list[str]] = {
         "jsonl": sorted(name for name in top if is_lines(name)),
-        "parquet": sorted(name for name in top if name.endswith(".parquet")),
+        "parquet": sorted(name for name in top if name.lower().endswith(PARQUET)),
     }
     if found["jsonl"] and found["parquet"]:
-        raise SourceError(f"{folder}: has *.jsonl and *.parquet; a feed is one of them")
+        raise SourceError(f"{folder}: has JSON lines and *.parquet; a feed is one of them")
     for kind, names in found.items():
         if names:
             if of_spark:
@@ -154,19 +166,30 @@ def source_in(format_: Format, store: Store) -> Source:
                 check_for_spark(store.root, sizes)
             if _has_prefix(format_, store, top):
                 raise SourceError(
-                    f"{folder}: is mixed: it has *.{kind} and files of a storage sink; a feed is "
+                    f"{folder}: is mixed: it has {names[0]} and files of a storage sink; a feed is "
                     "one of them, so move one into its own directory"
                 )
             paths = tuple(path_under(store.root, name) for name in names)
-            return Source(format_, folder, kind, paths)
+            return Source(format_, folder, kind, paths, unread=unread_files(store, names))
     if format_.stored is None:
-        raise SourceError(f"{folder}: there is no *.jsonl and no *.parquet in this directory")
-    names = sorted(each.path for each in store.list() if not is_hidden(each.path))
+        raise SourceError(
+            f"{folder}: there is no {LINES_TEXT}, and no *.parquet in this directory"
+            f"{_beside(unread_files(store, ()))}"
+        )
+    listed = [each.path for each in store.list()]
+    names = sorted(name for name in listed if not is_hidden(name))
     if not any(map(_is_of_prefix, names)):
         raise SourceError(
-            f"{folder}: there is no *.jsonl, no *.parquet, and no file of a storage sink"
+            f"{folder}: there is no {LINES_TEXT}, no *.parquet, and no file of a storage sink"
+            f"{_beside(unread_files(store, ()))}"
         )
-    return Source(format_, folder, "prefix", tuple(names))
+    others = Unread(tuple(sorted(n for n in listed if is_hidden(n) and may_have_messages(n))))
+    return Source(format_, folder, "prefix", tuple(names), unread=others)
+
+
+def _beside(unread: Unread) -> str:
+    """Return what a directory without a feed has instead."""
+    return f"; not read: {unread}" if unread else ""
 
 
 def _has_prefix(format_: Format, store: Store, top: Iterable[str]) -> bool:

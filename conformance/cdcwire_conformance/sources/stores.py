@@ -3,7 +3,7 @@
 A ``Store`` lists files with their sizes, reads and opens them, and puts whole files; that is all
 that feeds and storage sinks do. Directories need the standard library only. ``memory://``, ``s3://``
 and the like need the extra ``storage`` and the package of the store. Hadoop's file systems, such as
-``s3a://``, are in ``hadoop``: only a Spark session reaches them.
+``s3a://``, are in ``spark.hadoop``: only a Spark session reaches them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,9 @@ from cdcwire_conformance.whole_files import write_whole
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
 
+MAX_BYTES = (1 << 31) - (1 << 20)  # of a file that Spark brings to a worker whole
+# Names that Spark leaves out of its lists of files, also where they are named.
+_IGNORED = re.compile(r"\.|_(?!.*=)|.*\._COPYING_$")
 _STAMPS = ("ETag", "etag", "md5", "mtime", "LastModified", "last_modified", "created")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")  # Hadoop writes file:/ with one slash
 
@@ -75,8 +78,8 @@ class Store(Protocol):
     def look(self, path: str) -> Listed | None:
         """Return the current file; None for none. Raises: StoreError."""
 
-    def read(self, path: str) -> bytes:
-        """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
+    def read(self, path: str, most: int | None = None) -> bytes:
+        """Return a file's bytes, ``most`` at most. Raises: FileNotFoundError; StoreError."""
 
     def open(self, path: str) -> BinaryIO:
         """Open a file, to be read and sought. Raises: OSError; StoreError."""
@@ -194,7 +197,7 @@ class LocalStore:
                         if entry.is_symlink():
                             self._check_link(entry, followed)
                         if not entry.is_dir():
-                            yield _listed(f"{prefix}{entry.name}", entry.stat())
+                            yield _listed(f"{prefix}{entry.name}", entry.stat(), entry.path)
                         elif recursive:
                             waiting.append((entry.path, f"{prefix}{entry.name}/"))
         except OSError as error:
@@ -215,16 +218,19 @@ class LocalStore:
     def look(self, path: str) -> Listed | None:
         """Return the current file; None for none. Raises: StoreError."""
         try:
-            return _listed(path, os.stat(file_inside(self.folder, path)))
+            return _listed(path, os.stat(file_inside(self.folder, path)), path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise _store_error(error, path) from error
 
-    def read(self, path: str) -> bytes:
-        """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
+    def read(self, path: str, most: int | None = None) -> bytes:
+        """Return a file's bytes, ``most`` at most. Raises: FileNotFoundError; StoreError."""
         try:
-            return read_inside(self.folder, path)
+            if most is None:
+                return read_inside(self.folder, path)
+            with self.open(path) as file:
+                return file.read(most)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -302,9 +308,9 @@ class _FsspecStore:
             raise _store_error(error, path) from error
         return self._listed(f"{self._root}/{path}", info)
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, most: int | None = None) -> bytes:
         try:
-            found = self._store.cat_file(f"{self._root}/{path}")
+            found = self._store.cat_file(f"{self._root}/{path}", end=most)
         except FileNotFoundError:
             raise
         except Exception as error:
@@ -332,9 +338,9 @@ class _FsspecStore:
         return Listed(path, int(info.get("size") or 0), str(stamp))
 
 
-def _listed(path: str, found: os.stat_result) -> Listed:
+def _listed(path: str, found: os.stat_result, name: str) -> Listed:
     """Return a file of this machine. Raises: OSError for a pipe or a device, which has no end."""
-    check_is_file(found, path)
+    check_is_file(found, name)
     return Listed(path, found.st_size, f"{found.st_mtime_ns}-{found.st_ino}")
 
 
@@ -344,3 +350,20 @@ def _store_error(error: Exception, name: str, done: str = "read") -> StoreError:
     else:
         text = " ".join(str(error).split()) or type(error).__name__
     return StoreError(f"{name}: can't be {done}: {text}")
+
+
+def check_for_spark(root: str, sizes: Mapping[str, int]) -> None:
+    """Check that Spark can read the files of a directory, by name and size.
+
+    Raises: SourceError for a file that Spark ignores, or that is too large for a worker.
+    """
+    for name, size in sizes.items():
+        if _IGNORED.match(name.rpartition("/")[2]):
+            raise SourceError(
+                f"{path_under(root, name)}: Spark ignores names that begin so; rename the file"
+            )
+        if size > MAX_BYTES:
+            raise SourceError(
+                f"{path_under(root, name)}: has {size:,} bytes, and one worker reads it "
+                f"whole, at most {MAX_BYTES:,}: write smaller files, or Parquet"
+            )

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from cdcwire.core.format import Context, Format, MessageEncoder
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
 from cdcwire.datahub.sharding import hash_key, key_of_image, shard_of, shard_ranges
+from cdcwire.format import Format, MessageEncoder
 from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import message_to_json
 
 _WAITING = 4096  # events of a shard that are encoded together

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 from cdcwire_conformance.extras import load_extra
 
 if TYPE_CHECKING:
+    from cdcwire_conformance.decode.describe import Described
+    from cdcwire_conformance.decode.opening import OpenedSource
+    from cdcwire_conformance.decode.reading import FeedError
     from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-    from cdcwire_conformance.spark.decode.datasource import register_datasource
-    from cdcwire_conformance.spark.decode.describe import Described, describe_feed
-    from cdcwire_conformance.spark.decode.frames import (
+    from cdcwire_conformance.spark.jars import kafka_jars, s3a_jars
+    from cdcwire_conformance.spark.reading.datasource import register_datasource
+    from cdcwire_conformance.spark.reading.frames import (
         decode_frame,
         decode_kafka_frame,
         errors_frame,
         flat,
         good_rows,
     )
-    from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-    from cdcwire_conformance.spark.decode.reading import FeedError
-    from cdcwire_conformance.spark.decode.streaming import decode_stream, stream_to_parquet
-    from cdcwire_conformance.spark.jars import kafka_jars, s3a_jars
+    from cdcwire_conformance.spark.reading.opening import describe_feed, open_source
+    from cdcwire_conformance.spark.reading.streaming import decode_stream, stream_to_parquet
     from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
 
 __all__ = [
@@ -53,20 +54,22 @@ __all__ = [
     "stream_to_parquet",
 ]
 
+_DECODE = "cdcwire_conformance.decode"
 _HERE = "cdcwire_conformance.spark"
 _MODULES = {
-    f"{_HERE}.decode.datasource": ("register_datasource",),
-    f"{_HERE}.decode.describe": ("Described", "describe_feed"),
-    f"{_HERE}.decode.frames": (
+    f"{_HERE}.reading.datasource": ("register_datasource",),
+    f"{_DECODE}.describe": ("Described",),
+    f"{_HERE}.reading.frames": (
         "decode_frame",
         "decode_kafka_frame",
         "errors_frame",
         "flat",
         "good_rows",
     ),
-    f"{_HERE}.decode.opening": ("OpenedSource", "open_source"),
-    f"{_HERE}.decode.reading": ("FeedError",),
-    f"{_HERE}.decode.streaming": ("decode_stream", "stream_to_parquet"),
+    f"{_DECODE}.opening": ("OpenedSource",),
+    f"{_DECODE}.reading": ("FeedError",),
+    f"{_HERE}.reading.opening": ("describe_feed", "open_source"),
+    f"{_HERE}.reading.streaming": ("decode_stream", "stream_to_parquet"),
     f"{_HERE}.jars": ("kafka_jars", "s3a_jars"),
     f"{_HERE}.session": ("SparkUnavailable", "readable_errors", "spark_session"),
     "cdcwire_conformance.sources.source_urls": ("Source", "SourceError", "parse_source"),

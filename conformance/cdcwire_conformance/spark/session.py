@@ -200,8 +200,8 @@ def readable_errors() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    from cdcwire_conformance.decode.reading import FeedError
     from cdcwire_conformance.sources.stores import SourceError
-    from cdcwire_conformance.spark.decode.reading import FeedError
 
     try:
         yield

@@ -50,12 +50,14 @@ class NoAnswer(Exception):
 class Reply:
     """An answer, and what was written on standard error meanwhile.
 
-    ``is_fresh``: the process had answered no request before.
+    ``is_fresh``: the process had answered no request before. ``size``: of the answer, in bytes, if
+    a process sent it.
     """
 
     answer: Answer
     stderr: str = ""
     is_fresh: bool = True
+    size: int = 0
 
 
 class Testee(Protocol):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.model.events import Event

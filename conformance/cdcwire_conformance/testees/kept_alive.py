@@ -124,7 +124,8 @@ class KeptAliveTestee:
         deadline = time.monotonic() + self._timeout
         try:
             seq = self._send(process, request, deadline, is_next=not fresh)
-            document = parse_line(process.read_line(deadline))
+            line = process.read_line(deadline)
+            document = parse_line(line)
             answer = parse_answer(document, seq, request.cmd)
             if self._checker is not None:
                 self._checker.check_answer(document, request.cmd)
@@ -137,7 +138,7 @@ class KeptAliveTestee:
             self._process = None
             process.end(0)
             raise
-        return Reply(answer, process.stderr.text, is_fresh)
+        return Reply(answer, process.stderr.text, is_fresh, len(line))
 
     def _send(
         self, process: LineProcess, request: Request, deadline: float, *, is_next: bool

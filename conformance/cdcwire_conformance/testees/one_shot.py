@@ -114,7 +114,7 @@ class OneShotTestee:
             answer = self._answer(result, request.cmd)
         except ProtocolError as error:
             raise NoAnswer("crashed", str(error), result.stderr) from error
-        return Reply(answer, result.stderr)
+        return Reply(answer, result.stderr, size=len(result.stdout))
 
     def _answer(self, result: RunResult, cmd: str) -> Answer:
         if result.too_much:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from cdcwire import __version__
-from cdcwire.core.format import Format
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.reading import (

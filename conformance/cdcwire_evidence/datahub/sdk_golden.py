@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.body import BodySettings, encoding_of
 from cdcwire.datahub.carrying import headers_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
 from cdcwire.datahub.carrying import headers_of
@@ -24,7 +24,8 @@ from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Rec
 from cdcwire.formats.datahub_blob import FORMAT as BLOB
 from cdcwire.formats.datahub_tuple import FORMAT as TUPLE
 from cdcwire.formats.datahub_tuple import from_event, record_of, topic_of
-from cdcwire.model.events import Column, Event, Image, Op, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Op, Position, RowChange, Table
+from cdcwire.model.kinds import Column
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.expected_failures import ExpectedFailures, read_expected_failures

@@ -14,7 +14,8 @@ import struct
 from dataclasses import dataclass
 from decimal import Decimal
 
-from cdcwire.model.events import Image, Value
+from cdcwire.model.events import Image
+from cdcwire.model.kinds import Value
 
 _MICROSECONDS = 10**6
 _DAY = 86_400

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from cdcwire.model.events import Value
+from cdcwire.model.kinds import Value
 from cdcwire_evidence.debezium.expected import Modes
 
 _INT64 = 1 << 63

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire_evidence.debezium.expected import Modes, declared_as
 
 _UTC = "+00:00"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from cdcwire.model.events import UNAVAILABLE, Value
+from cdcwire.model.kinds import UNAVAILABLE, Value
 
 Row: TypeAlias = "dict[str, Value]"
 ExpectedEvent: TypeAlias = "tuple[str, Row | None, Row | None]"

@@ -8,7 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_evidence.fuzz.growth import LARGE, measured
 from cdcwire_evidence.fuzz.growth_run import GrowthTally, grow_all
 from cdcwire_evidence.fuzz.laws import laws_of

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Event, Image, RowChange, Value
-from cdcwire.model.kinds import IntType, TextType, Type
+from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.kinds import Column, IntType, TextType, Type, Value
+from cdcwire.registry import get_format
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs, size_of
 from cdcwire_generators.messages import definitions_for, definitions_of
 

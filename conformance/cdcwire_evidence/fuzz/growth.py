@@ -15,11 +15,12 @@ from math import log2, prod
 from time import process_time
 from typing import Literal, TypeAlias, get_args
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
+from cdcwire.registry import get_format
 from cdcwire_evidence.fuzz.event_edits import Grown
 from cdcwire_evidence.fuzz.shapes import Shape
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.processes import process_pool
 from cdcwire_evidence.fuzz.growth import LARGE, WAYS, Growth, Limits, measured
 from cdcwire_evidence.fuzz.shapes import Shape, shapes

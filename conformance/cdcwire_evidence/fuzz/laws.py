@@ -27,14 +27,15 @@ from time import process_time
 from types import FrameType
 from typing import Literal, TypeAlias, get_args
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionError
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
+from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
+from cdcwire.registry import get_format
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs, size_of, unpacked_size
 from cdcwire_evidence.fuzz.round_trip import broken_round_trip, broken_text_form, difference
 

@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias, get_args
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Event, Table
+from cdcwire.model.events import Event, Table
+from cdcwire.model.kinds import Column
+from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.mutations.rules import number_changes
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.fuzz.bytes_edits import edit_bytes

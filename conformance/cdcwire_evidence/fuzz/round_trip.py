@@ -11,12 +11,12 @@ from dataclasses import fields, replace
 from decimal import MAX_PREC, Decimal
 from decimal import Context as DecimalContext
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.options import OptionError, parse_options
+from cdcwire.format import Format
 from cdcwire.model.carries import NO
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -25,9 +25,8 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
-from cdcwire.model.kinds import DecimalType
+from cdcwire.model.kinds import Column, DecimalType, Value
 from cdcwire.model.steps import IncompleteUpdateError
 from cdcwire.model.text import TextFormError, event_from_json, event_to_json
 from cdcwire_evidence.fuzz.inputs import Input
@@ -153,7 +152,7 @@ def _carried(events: Sequence[Event], format_: Format, given: Input) -> list[str
     is_bare = not has("before of delete", ("exact",)) or any(
         isinstance(event, RowChange) and event.sent == "key" for event in events
     )
-    is_partial = format_.sends_changed_columns(options)
+    is_partial = format_.comparing.sends_changed_columns(options)
     events = [_as_stored(event) for event in events]
     try:
         shown = plainly(common_part(events, format_), names)

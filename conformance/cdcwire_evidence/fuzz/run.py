@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.processes import process_pool
 from cdcwire_evidence.fuzz.coverage import new_lines
 from cdcwire_evidence.fuzz.event_edits import decoded

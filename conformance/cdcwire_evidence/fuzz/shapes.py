@@ -22,8 +22,8 @@ from typing import Literal, TypeAlias, get_args
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.fuzz.event_edits import Grown, decoded, encoded, prepared
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs, parts_of, with_part

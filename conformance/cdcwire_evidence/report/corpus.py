@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.carries import EVENT_FIELDS, KINDS, CarryVerdict
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import confirmations, read_witnesses

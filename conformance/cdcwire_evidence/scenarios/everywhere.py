@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from zlib import crc32
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.text import event_to_json
+from cdcwire.registry import get_format
 from cdcwire_evidence.scenarios.topics import Received
 from cdcwire_generators.workloads import workload, workload_tables
 

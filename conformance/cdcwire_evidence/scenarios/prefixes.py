@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.text import event_to_json
+from cdcwire.registry import get_format
 from cdcwire.storage import Fault
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.generating import catch_up, write_prefix

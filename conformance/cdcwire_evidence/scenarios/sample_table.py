@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Image, Role, RowChange, Table, Value
+from cdcwire.model.events import Image, RowChange, Table
+from cdcwire.model.kinds import Column, Role, Value
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import Mix, table_workload
 

@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import LocalStore, StoreError

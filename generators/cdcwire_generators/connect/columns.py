@@ -13,10 +13,12 @@ import re
 from dataclasses import replace
 from decimal import MAX_PREC, Context, Decimal, InvalidOperation
 
-from cdcwire.golang.numbers import float_text, is_float32
+from cdcwire.golang.numbers import float_text
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Value
+from cdcwire.model.events import Image
+from cdcwire.model.floats import is_float32
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 from cdcwire_generators.connect.conversion import (
     CONNECT_PREFIX,
     DATA_PREFIX,

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowChange, Value
+from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowChange
+from cdcwire.model.kinds import Value
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.connect.columns import renamed, sent_column, sent_row
 from cdcwire_generators.connect.conversion import Modes

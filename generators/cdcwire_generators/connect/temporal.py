@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Value
+from cdcwire.model.kinds import Value
 from cdcwire_generators.connect.conversion import (
     CONNECT_PREFIX,
     TIME_PREFIX,

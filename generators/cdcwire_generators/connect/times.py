@@ -10,9 +10,8 @@ from collections.abc import Callable
 from datetime import date, datetime, timezone
 from typing import TypeAlias
 
-from cdcwire.model.events import Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Value
 from cdcwire.model.temporal import count_text
 from cdcwire_generators.round_trip import NotCarriedError
 

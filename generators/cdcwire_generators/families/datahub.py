@@ -8,7 +8,7 @@ family describes columns as they are.
 from __future__ import annotations
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire_generators.families.declared import DECLARED
 from cdcwire_generators.families.family import ColumnType, Family
 

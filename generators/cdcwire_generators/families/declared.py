@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.model.events import Column, Role
-from cdcwire.model.kinds import EnumType, SetType, Type
+from cdcwire.model.kinds import Column, EnumType, Role, SetType, Type
 from cdcwire.mysql.declared import (
     TEMPORAL_NAMES,
     declared_text,

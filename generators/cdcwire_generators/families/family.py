@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cdcwire.model.events import Column, Role, SchemaChangeKind
-from cdcwire.model.kinds import Type
+from cdcwire.model.events import SchemaChangeKind
+from cdcwire.model.kinds import Column, Role, Type
 
 
 @dataclass(frozen=True, slots=True)

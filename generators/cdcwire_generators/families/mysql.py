@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import UnknownType
+from cdcwire.model.kinds import Column, UnknownType
 from cdcwire.mysql import types
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType

@@ -8,7 +8,7 @@ they are. Under the default settings the described types come back as they are.
 from __future__ import annotations
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType
 
 _CONNECT = "org.apache.kafka.connect.data."

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 
-from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import package_of
+from cdcwire.format import Format
+from cdcwire.registry import package_of
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import Options, RoundTrip
 from cdcwire_generators.samples import Need

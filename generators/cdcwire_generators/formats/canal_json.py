@@ -7,22 +7,20 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model.events import (
     NO_EXTRA,
-    Column,
     Extra,
     Image,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Sent,
     Table,
 )
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import BoolType, BytesType, Type, UnknownType
+from cdcwire.model.kinds import BoolType, BytesType, Column, Role, Type, UnknownType
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import DeclaredType, declared_type, type_of_declared

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Extra, Op, RowChange, Table
 from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (

@@ -8,20 +8,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.format import Format
 from cdcwire.core.message import StoredFile
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.events import (
-    NO_EXTRA,
-    Column,
-    Half,
-    Image,
-    Position,
-    Progress,
-    RowChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import NO_EXTRA, Half, Image, Position, Progress, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options

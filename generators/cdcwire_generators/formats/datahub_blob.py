@@ -5,18 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.events import (
-    Column,
-    Extra,
-    Marker,
-    Progress,
-    Role,
-    RowChange,
-    SchemaChange,
-    Table,
-)
+from cdcwire.model.events import Extra, Marker, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, Role
 from cdcwire_generators.datahub import (
     BODIES,
     COMPRESSIONS,

@@ -6,7 +6,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, RowChange, Table, Value
+from cdcwire.model.events import RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire_generators.datahub import (
     BODIES,
     COMPRESSIONS,

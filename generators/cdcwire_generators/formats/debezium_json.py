@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model.events import (
     Event,
     Extra,
@@ -43,6 +43,26 @@ from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.samples import has_markers, has_schema_changes, never
 
+# The version that each dialect stands for. ``debezium`` is the oldest, where an event names none.
+_VERSIONS = {
+    "cdl": "1.4.0.Final",
+    "debezium": "1.4.0.Final",
+    "debezium-1.4": "1.4.0.Final",
+    "debezium-1.9": "1.9.8.Final",
+    "debezium-2.0": "2.0.0.Final",
+    "debezium-2.6": "2.6.0.Final",
+    "debezium-2.7": "2.7.4.Final",
+    "debezium-3.2": "3.2.0.Final",
+    "debezium-3.5": "3.5.0.Final",
+    "debezium-3.6": "3.6.1.Final",
+}
+_PLACES = {  # of each connector: the fields of the position that the generated events have
+    "postgresql": ("lsn", "tx_id"),
+    "oracle": ("tx_id",),
+    "sqlserver": (),
+    "db2": (),
+}
+
 
 class DebeziumRoundTrip(ConnectRoundTrip):
     """Debezium JSON of one version, or CDL's 2.0, by the option ``dialect``."""
@@ -51,10 +71,9 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         super().__init__(through, options, feed)
         dialect = str(self.options["dialect"])
         self.is_cdl = dialect == "cdl"
-        self.is_new = dialect in ("debezium-2.7", "debezium-3.2")
-        self.version = "1.4.0.Final"
-        if self.is_new:
-            self.version = f"{dialect[-3:]}.{'4' if dialect.endswith('2.7') else '0'}.Final"
+        self.version = _VERSIONS[dialect]
+        self.number = tuple(map(int, self.version.split(".")[:2]))
+        self.connector = str(self.options["connector"])
         self.is_whole = self.options["replica-identity"] == "full"
         prefix = str(self.options["name-prefix"])
         self.modes = Modes("cdl 2.0", prefix)
@@ -68,7 +87,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
                 str(self.options["interval-handling-mode"]),
                 str(self.options["hstore-handling-mode"]),
                 str(self.options["unavailable-value-placeholder"]),
-                dialect == "debezium-1.4",
+                self.number < (1, 5) and self.connector == "postgresql",
             )
 
     def events(self, event: Event) -> list[Event]:
@@ -96,7 +115,8 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         if op == "read" and (self.is_cdl or self.options["read-r-as-c"]):
             op = "insert"
         sent: Sent | None = None
-        if op == "delete" and before is not None and table.key and not self.is_whole:
+        is_whole = self.is_whole or extra["connector"] != "postgresql"
+        if op == "delete" and before is not None and table.key and not is_whole:
             before, sent = before.only(table.key), "key"
         position = self._place(event.position, extra)
         return replace(
@@ -121,12 +141,23 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         return Table(table.name, database, key=key)
 
     def _place(self, position: Position, extra: Extra) -> Position:
-        found = self._transaction(position)
+        found = self._of_connector(position, str(extra["connector"]))
         sent_ms = None if position.sent_ms is None else number(position.sent_ms)
         if self.is_cdl:
             return replace(found, sent_ms=found.commit_ms if sent_ms is None else sent_ms)
         order = position.tx_order if "transaction_id" in extra else None
         return replace(found, sent_ms=sent_ms, tx_order=order)
+
+    def _of_connector(self, position: Position, connector: str) -> Position:
+        """Return the place in the log of the source, and the time of the commit."""
+        if self.is_cdl:
+            return self._transaction(position)
+        if connector not in _PLACES:
+            raise NotCarriedError("connector")
+        if connector == "postgresql":
+            return self._transaction(position)
+        kept = {name: getattr(position, name) for name in _PLACES[connector]}
+        return Position(commit_ms=self._time(position), **kept)
 
     def _kept_extra(self, extra: Extra, position: Position, *, is_read: bool = False) -> Texts:
         """Return the names of ``extra`` that say where a change comes from."""
@@ -135,16 +166,17 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         if "snapshot" in extra:
             snapshot = text(extra, "snapshot")
         sent: Texts = {
-            "connector": "postgresql" if connector is None else connector.lower(),
+            "connector": (connector or self.connector).lower(),
             "connector_version": text(extra, "connector_version") or self.version,
             "source_name": text(extra, "source_name") or str(self.options["topic-prefix"]),
             "snapshot": snapshot,
         }
-        if self.is_new:
-            names: tuple[str, ...] = ("xmin", "source_ts_us", "source_ts_ns", "ts_us", "ts_ns")
+        is_postgresql = sent["connector"] == "postgresql" and not self.is_cdl
+        names: tuple[str, ...] = ("xmin",) if is_postgresql else ()
+        if self.number >= (1, 5):
             sent.update(_kept(extra, ("sequence",)))
-        else:
-            names = () if self.is_cdl else ("xmin",)
+        if self.number >= (2, 6):
+            names += ("source_ts_us", "source_ts_ns", "ts_us", "ts_ns")
         sent.update(_kept(extra, names, is_number=True))
         if self.is_cdl:
             return sent
@@ -186,20 +218,23 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         if event.what != "logical_message":
             return self._boundary(event)
         extra = self._kept_extra(event.extra, event.position)
+        if extra["connector"] != "postgresql":
+            raise NotCarriedError("markers")
         position = self._place(event.position, extra)
         extra["content"] = event.extra.get("content")
         return Marker(event.what, event.id, position, extra)
 
     def _boundary(self, event: Marker) -> Marker:
         sent_ms = event.position.sent_ms
-        if event.id is None or (sent_ms is None and self.is_new):
+        has_time = self.number >= (2, 0)
+        if event.id is None or (sent_ms is None and has_time):
             raise NotCarriedError("markers")
         extra = _kept(event.extra, ("event_count",), is_number=True)
         counts = text(event.extra, "data_collections")
         if counts is not None:
             extra["data_collections"] = json.dumps(_pairs(counts), separators=(",", ":"))
         # The older version has no time there.
-        position = Position(sent_ms=number(sent_ms)) if self.is_new else Position()
+        position = Position(sent_ms=number(sent_ms)) if has_time else Position()
         return Marker(event.what, event.id, position, extra)
 
 
@@ -238,6 +273,13 @@ GENERATORS = FormatGenerators(
             "provide-transaction-metadata": (False,),  # it adds events
             "transforms": ("none",),  # it and the next are for reading
             "key-converter": ("json",),
+            "connector": ("postgresql", "sqlserver", "oracle", "db2", "mysql", "vitess", "ticdc"),
+            "add-fields": ("",),
+            "add-fields-prefix": ("__",),
+            "bigint-unsigned-handling-mode": ("auto",),  # the others come back as other types
+            "add-headers": ("",),
+            "add-headers-prefix": ("__",),
+            "key-field-name": ("__dbz__physicalTableIdentifier",),
             "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
             "topic-prefix": ("cdl", "a b", "\u00fc.x"),
             "database": ("", "shop", "\u00fc"),
@@ -247,6 +289,8 @@ GENERATORS = FormatGenerators(
         {
             "tombstone": has_markers("tombstone"),
             "schemas off": never,
+            "schema changes": never,
+            "ticdc": never,
             "definitions": never,
             "unwrapped rows": never,
             "string keys": never,

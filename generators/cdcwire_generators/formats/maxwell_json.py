@@ -9,8 +9,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.model import kinds
-from cdcwire.model.events import NO_EXTRA, Column, Extra, Image, Position, RowChange, Table, Value
+from cdcwire.model.events import NO_EXTRA, Extra, Image, Position, RowChange, Table
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, Value
 from cdcwire.model.temporal import temporal_text
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.value_texts import read_value

@@ -9,13 +9,14 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from cdcwire.model.carries import KINDS
-from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -32,6 +33,7 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
     UnknownType,
+    Value,
     VectorType,
     YearType,
 )

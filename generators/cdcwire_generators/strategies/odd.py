@@ -8,16 +8,8 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from cdcwire.model.events import (
-    UNAVAILABLE,
-    Event,
-    Image,
-    Marker,
-    Position,
-    Progress,
-    ProgressKind,
-    RowChange,
-)
+from cdcwire.model.events import Event, Image, Marker, Position, Progress, ProgressKind, RowChange
+from cdcwire.model.kinds import UNAVAILABLE
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.strategies.rows import row_changes
 from cdcwire_generators.strategies.streams import schema_changes

@@ -8,7 +8,8 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from cdcwire.model.events import Column, Image, Op, Position, RowChange, Table, Value
+from cdcwire.model.events import Image, Op, Position, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.positions import POSITION_FIELDS
 from cdcwire_generators.strategies.tables import row_table, tables
@@ -21,6 +22,8 @@ _COMMIT_TS = st.one_of(
     st.integers(1, _MAX_UINT64),
     st.sampled_from((1, 424316594097225729, (1 << 53) + 1, _MAX_UINT64)),
 )
+_LSNS = st.integers(1, 0xFFFF).map(lambda n: f"00000027:{n:08x}:{n % 7:04x}")
+_SCNS = st.integers(0, _MAX_UINT64).map(str)
 _FIELDS: dict[str, st.SearchStrategy[int | str | None]] = {
     "commit_ts": _COMMIT_TS,
     "sequence_id": st.one_of(st.integers(0, _MAX_INT64), st.just(10**38 - 1)),
@@ -30,6 +33,19 @@ _FIELDS: dict[str, st.SearchStrategy[int | str | None]] = {
     "partition": st.one_of(st.none(), st.integers(1, 1000), st.integers(1, _MAX_INT64)),
     "commit_ms": st.integers(0, _MAX_MS),
     "sent_ms": st.integers(0, _MAX_MS),
+    "file": st.sampled_from(("binlog.000001", "binlog.1000000", "mysql-bin.000023")),
+    "pos": st.integers(0, _MAX_INT64),
+    "row": st.integers(0, (1 << 31) - 1),
+    "gtid": st.sampled_from(("0-1-7", "24bc7850-2c16-11e6-a073-0242ac110002:23")),
+    "server_id": st.integers(0, (1 << 32) - 1),
+    "commit_lsn": _LSNS,
+    "change_lsn": _LSNS,
+    "event_serial_no": st.integers(1, 2),
+    "commit_scn": _SCNS,
+    "scn": _SCNS,
+    "rs_id": st.sampled_from(("0x000002.00000001.0010", " 0x00000a.0000ffff.01a0 ")),
+    "ssn": st.integers(0, _MAX_INT64),
+    "start_ts": _COMMIT_TS,
 }
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from hypothesis import reject
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.options import OptionError, OptionValue
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Image, ProgressKind, RowChange, Table
 from cdcwire_generators.domain import Domain, fullest_options, source_domain_of
 from cdcwire_generators.features import features_of_sample, narrowed, narrowed_options

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
 from cdcwire.core.options import Option, OptionError, OptionValue
-from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import IntType
+from cdcwire.format import Format
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, IntType
 from cdcwire_generators.formats import get_generators
 
 # Values of options that several formats have and that do not list theirs.

@@ -88,14 +88,16 @@ def change_streams(
     with_schema_changes: bool = True,
     with_progress: bool = True,
     with_key_changes: bool = False,
+    with_repeated_changes: bool = True,
     domain: Domain = PLAUSIBLE,
 ) -> ChangeStream:
     """Give streams over several tables in commit order, with all positions from one counter.
 
     A row is inserted before it is updated or deleted. The before image of an update or delete is
     the last state of the row. Two changes may be of one transaction (one commit ts). An update
-    keeps the values of its key, unless ``with_key_changes``. Kinds of events that the domain lacks
-    (DDL, progress, a second table) never occur.
+    keeps the values of its key, unless ``with_key_changes``. ``with_repeated_changes``: a
+    transaction may change one row twice, which TiDB's never do: it sends what they leave. Kinds of
+    events that the domain lacks (DDL, progress, a second table) never occur.
     """
     if max_events < 0 or max_tables < 1:
         raise ValueError(f"max_events={max_events} or max_tables={max_tables} is too small")
@@ -114,7 +116,7 @@ def change_streams(
     has_progress = with_progress and domain.progress is not None
     actions += ["ddl"] * (with_schema_changes and domain.has_schema_changes)
     actions += ["progress"] * has_progress + ["marker"] * bool(domain.markers)
-    writer = _StreamWriter(draw, tuple(some), with_key_changes, domain)
+    writer = _StreamWriter(draw, tuple(some), with_key_changes, with_repeated_changes, domain)
     while len(writer.events) < max_events and draw(_one_more(writer, st.sampled_from(actions))):
         pass
     return ChangeStream(tuple(some), tuple(writer.events))
@@ -130,6 +132,15 @@ def _one_more(draw: st.DrawFn, writer: _StreamWriter, actions: st.SearchStrategy
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class _StreamRow:
+    """An existing row. ``commit``: the transaction that changed it last."""
+
+    image: Image
+    partition: int | None
+    commit: int
+
+
 class _StreamWriter:
     """The state of a stream while it is drawn: the existing rows, and the counter."""
 
@@ -138,18 +149,18 @@ class _StreamWriter:
         draw: st.DrawFn,
         stream_tables: tuple[Table, ...],
         with_key_changes: bool,
+        with_repeated_changes: bool,
         domain: Domain,
     ) -> None:
         self.draw = draw
         self.tables = stream_tables
         self.with_key_changes = with_key_changes
+        self.with_repeated_changes = with_repeated_changes
         self.domain = domain
         self.events: list[Event] = []
         self.changes = 0
         self.commits = 0
-        self.rows: dict[int, list[tuple[Image, int | None]]] = {
-            index: [] for index in range(len(stream_tables))
-        }
+        self.rows: dict[int, list[_StreamRow]] = {n: [] for n in range(len(stream_tables))}
 
     def write(self, action: str) -> None:
         if action == "row":
@@ -183,35 +194,43 @@ class _StreamWriter:
         if op == "insert":
             return self._insert(table, rows)
         place = draw(st.integers(0, len(rows) - 1))
-        before, partition = rows[place]
-        if op == "delete":
-            del rows[place]
-            return RowChange(row_table(table), "delete", before, None, self._position(partition))
-        return self._update(table, rows, place)
+        if op == "update":
+            return self._update(table, rows, place)
+        position = self._position_after(rows[place])
+        return RowChange(row_table(table), "delete", rows.pop(place).image, None, position)
 
-    def _insert(self, table: Table, rows: list[tuple[Image, int | None]]) -> RowChange:
+    def _insert(self, table: Table, rows: list[_StreamRow]) -> RowChange:
         after = self.draw(images(table, domain=self.domain))
         partition = self.draw(st.one_of(st.none(), st.integers(1, 3)))
-        same = [place for place, (row, _) in enumerate(rows) if _has_key_of(table, row, after)]
+        same = [place for place, row in enumerate(rows) if _has_key_of(table, row.image, after)]
         if same:  # the key is taken: what was drawn becomes the row's next state
-            before, partition = rows[same[0]]
-            rows[same[0]] = (after, partition)
-            position = self._position(partition)
-            return RowChange(row_table(table), "update", before, after, position)
-        rows.append((after, partition))
+            return self._updated(table, rows, same[0], after)
+        position = self._position(partition)
+        rows.append(_StreamRow(after, partition, self.commits))
         is_read = self.domain.has_reads and self.draw(st.booleans())
         op: Op = "read" if is_read else "insert"
-        return RowChange(row_table(table), op, None, after, self._position(partition))
+        return RowChange(row_table(table), op, None, after, position)
 
-    def _update(self, table: Table, rows: list[tuple[Image, int | None]], place: int) -> RowChange:
-        before, partition = rows[place]
+    def _update(self, table: Table, rows: list[_StreamRow], place: int) -> RowChange:
+        before = rows[place].image
         keeps = () if self.with_key_changes else (table.key or ())
         after = self.draw(changed_images(before, keeps=keeps, domain=self.domain))
-        taken = (row for other, (row, _) in enumerate(rows) if other != place)
+        taken = (row.image for other, row in enumerate(rows) if other != place)
         if any(_has_key_of(table, row, after) for row in taken):
             after = before
-        rows[place] = (after, partition)
-        return RowChange(row_table(table), "update", before, after, self._position(partition))
+        return self._updated(table, rows, place, after)
+
+    def _updated(self, table: Table, rows: list[_StreamRow], place: int, after: Image) -> RowChange:
+        before = rows[place]
+        position = self._position_after(before)
+        rows[place] = _StreamRow(after, before.partition, self.commits)
+        return RowChange(row_table(table), "update", before.image, after, position)
+
+    def _position_after(self, row: _StreamRow) -> Position:
+        """Return the position of a change of a row, which may begin another transaction."""
+        if row.commit == self.commits and not self.with_repeated_changes:
+            self.commits += 1
+        return self._position(row.partition)
 
     def _position(self, partition: int | None) -> Position:
         self.changes += 1

@@ -8,7 +8,8 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from cdcwire.model.events import Column, Role, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, Role
 from cdcwire_generators.domain import KEY_SHAPES, PLAUSIBLE, Domain
 from cdcwire_generators.families import ColumnType, get_family
 from cdcwire_generators.strategies.names import column_names, names, schema_names, table_names

@@ -10,10 +10,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Image, Value
+from cdcwire.model.events import Image
+from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Value
 from cdcwire_generators import extremes
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.families import ColumnType
@@ -80,8 +81,10 @@ def _extremes(kind: kinds.Type, domain: Domain) -> tuple[Value, ...]:
         case kinds.DecimalType(precision, scale):
             if (precision, scale) != (None, None):
                 return ()
-            wild = () if plausible else extremes.DECIMAL_TEXTS
-            return (*extremes.DECIMALS, *extremes.DECIMALS_NOT_FINITE, *wild)
+            found = (*extremes.DECIMALS, *extremes.DECIMALS_NOT_FINITE)
+            if plausible:
+                return tuple(each for each in found if str(each) != "-0")  # no database has it
+            return (*found, *extremes.DECIMAL_TEXTS)
         case kinds.TextType(length):
             texts = (*extremes.TEXTS, *extremes.ILL_FORMED_TEXTS)
             return tuple(text for text in texts if length is None or len(text) <= length)

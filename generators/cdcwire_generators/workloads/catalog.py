@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from random import Random
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Role, Table
+from cdcwire.model.events import Event, Table
+from cdcwire.model.kinds import Column, Role
 from cdcwire_generators.workloads.makers import (
     Maker,
     blobs,

@@ -13,7 +13,8 @@ from dataclasses import replace
 from random import Random
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Position, Role, SchemaChange, Table
+from cdcwire.model.events import Event, Position, SchemaChange, Table
+from cdcwire.model.kinds import Column, Role
 from cdcwire_generators.positions import check_position_fields, commit_ts_at, position_at
 from cdcwire_generators.workloads.statements import (
     add_column,

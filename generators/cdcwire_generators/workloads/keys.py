@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Table, Value
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, Value
 
 ValueOfNumber: TypeAlias = Callable[[int], Value]
 

@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, TypeAlias
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Image, Value
+from cdcwire.model.events import Image
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.types import is_boolean_source
 
 Maker: TypeAlias = Callable[[], Any]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cdcwire.model.events import Column, Position, SchemaChange, Table
+from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column
 from cdcwire.mysql.ddl import schema_change_kind
 
 _CREATE_SCHEMA = 1

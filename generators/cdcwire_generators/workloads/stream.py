@@ -7,15 +7,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from types import MappingProxyType
 
-from cdcwire.model.events import (
-    Event,
-    Image,
-    Position,
-    Progress,
-    RowChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
+from cdcwire.model.kinds import Value
 from cdcwire_generators.positions import check_position_fields, commit_ts_at, position_at
 from cdcwire_generators.workloads.keys import ENDLESS, key_values, unique_columns
 from cdcwire_generators.workloads.makers import Maker, MakerOf, maker

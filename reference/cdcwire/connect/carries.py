@@ -21,7 +21,7 @@ _SHARED: dict[str, CarryVerdict] = {
     "timestamp": as_form("text"),
     "timestamp as count": as_form("text"),
     "timestamp with zone": as_form("timestamp with zone"),
-    "bit": as_form("bit or bool"),  # one bit is a boolean
+    "bit": as_form("bit", "bool"),  # one bit is a boolean
     "enum by index": as_form("enum by label"),
     "set by index": as_form("set by label"),
     "vector": as_form("text"),

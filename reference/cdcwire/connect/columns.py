@@ -15,6 +15,7 @@ from math import isfinite
 
 from cdcwire.connect import counts, types
 from cdcwire.connect.decimals import unscaled_bytes
+from cdcwire.connect.labels import escaped_label, write_labels
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
 from cdcwire.connect.strings import quoted
@@ -23,10 +24,12 @@ from cdcwire.connect.times import is_other_time, temporal_plan
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.golang.numbers import float_text, is_float32
+from cdcwire.golang.numbers import float_text
 from cdcwire.model import kinds
-from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Image, Value
+from cdcwire.model.events import Expression, Image
+from cdcwire.model.floats import is_float32
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Value
 from cdcwire.model.text import TextFormError
 from cdcwire.model.text.values import value_from_json
 
@@ -61,7 +64,8 @@ def _plan_without_default(
 ) -> ColumnPlan:
     plan = _plan(kind, source, style)
     schema = replace(plan.schema, optional=is_optional)
-    return ColumnPlan(schema, _with_placeholder(schema, plan.convert, style.placeholder))
+    reserved = unavailable_values(schema, style.placeholder)
+    return ColumnPlan(schema, _with_placeholder(reserved, plan.convert), reserved)
 
 
 def struct_of(columns: tuple[Column, ...], style: Style, name: str | None = None) -> Schema:
@@ -110,9 +114,11 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
             return _bytes_plan(style)
         case kinds.BitType(length):
             is_boolean = length == 1 and source != types.BITS
-            return ColumnPlan(Schema("boolean"), _one_bit) if is_boolean else _bit_plan(length)
+            return (
+                ColumnPlan(Schema("boolean"), _one_bit) if is_boolean else _bit_plan(length, style)
+            )
         case kinds.EnumType() | kinds.SetType():
-            return _label_plan(kind)
+            return _label_plan(kind, style)
         case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return temporal_plan(kind, style)
         case kinds.IntervalType(form):
@@ -187,15 +193,19 @@ def _goes_by_mode(kind: kinds.Type, source: str, style: Style) -> bool:
     return is_other_time(kind, source, style)
 
 
-def _with_placeholder(schema: Schema, convert: Convert, placeholder: str) -> Convert:
-    unavailable = unavailable_values(schema, placeholder)
+def _with_placeholder(reserved: tuple[Value, ...], convert: Convert) -> Convert:
+    """Return ``convert`` that writes an unavailable value, and refuses values that look like it."""
 
     def checked(value: Value) -> Value:
         if value is UNAVAILABLE:
-            if not unavailable:
+            if not reserved:
                 raise EncodeError("an unavailable value has no form here", KINDS)
-            return unavailable[0]
-        return convert(value)
+            return reserved[0]
+        found = convert(value)
+        if found in reserved:
+            problem = "the value is the placeholder of unavailable values; set another placeholder"
+            raise EncodeError(problem, KINDS)
+        return found
 
     return checked
 
@@ -230,8 +240,18 @@ def _integer_plan(kind: kinds.IntType, style: Style) -> ColumnPlan:
         return ColumnPlan(Schema(_WIDER[kind.bits]), checked)
     if style.is_cdl:
         return ColumnPlan(cdc_schema(style, types.CDC_DECIMAL), lambda value: str(checked(value)))
-    schema = Schema("bytes", name=types.CONNECT_DECIMAL, version=1, parameters=(("scale", "0"),))
+    if style.unsigned == "long":
+        return ColumnPlan(Schema("int64"), lambda value: _wrapped(checked(value)))
+    pairs = [("scale", "0")]
+    if style.unsigned == "precise":
+        pairs.append(("connect.decimal.precision", "20"))
+    schema = Schema("bytes", name=types.CONNECT_DECIMAL, version=1, parameters=tuple(pairs))
     return ColumnPlan(schema, lambda value: Decimal(checked(value)))
+
+
+def _wrapped(value: int) -> int:
+    """Return an unsigned integer of 64 bits as the signed one of the same bits."""
+    return value - (1 << 64) if value >> 63 else value
 
 
 def _decimal_plan(kind: kinds.DecimalType, source: str | None, style: Style) -> ColumnPlan:
@@ -330,7 +350,7 @@ def _one_bit(value: Value) -> bool:
     return bool(value)
 
 
-def _bit_plan(length: int | None) -> ColumnPlan:
+def _bit_plan(length: int | None, style: Style) -> ColumnPlan:
     parameters = None if length is None else (("length", str(length)),)
 
     def bits(value: Value) -> bytes:
@@ -339,16 +359,19 @@ def _bit_plan(length: int | None) -> ColumnPlan:
         size = value.bit_length() if length is None else length
         if value.bit_length() > size:
             raise EncodeError(f"{value} has more than {size} bits", KINDS)
-        # Bytes that are zero at the end are not sent, however long the column is.
-        return value.to_bytes((value.bit_length() + 7) // 8, "little")
+        sent = size if style.has_whole_bits else value.bit_length()
+        return value.to_bytes((sent + 7) // 8, "little")
 
     return ColumnPlan(Schema("bytes", name=types.BITS, version=1, parameters=parameters), bits)
 
 
-def _label_plan(kind: kinds.EnumType | kinds.SetType) -> ColumnPlan:
+def _label_plan(kind: kinds.EnumType | kinds.SetType, style: Style) -> ColumnPlan:
     labels = kind.labels
     name = types.ENUM if isinstance(kind, kinds.EnumType) else types.ENUM_SET
-    parameters = None if labels is None else (("allowed", ",".join(labels)),)
+    escapes_all = style.labels != "least"
+    parameters = None
+    if labels is not None:
+        parameters = (("allowed", write_labels(labels, escapes_all=escapes_all)),)
 
     def label(value: Value) -> str:
         if isinstance(value, str):
@@ -363,7 +386,10 @@ def _label_plan(kind: kinds.EnumType | kinds.SetType) -> ColumnPlan:
             raise EncodeError(f"mask {value} has bits without label", KINDS)
         return ",".join(text for bit, text in enumerate(labels) if value >> bit & 1)
 
-    return ColumnPlan(Schema("string", name=name, version=1, parameters=parameters), label)
+    schema = Schema("string", name=name, version=1, parameters=parameters)
+    if style.labels != "sent" or not isinstance(kind, kinds.EnumType):
+        return ColumnPlan(schema, label)
+    return ColumnPlan(schema, lambda value: escaped_label(label(value)))
 
 
 def _container_plan(
@@ -388,6 +414,7 @@ def _container_plan(
     name = source if source is not None and source.startswith("io.debezium.") else None
     if name is not None:
         style = replace(style, binary="bytes")  # a type of its own, in no mode another
+    style = replace(style, placeholder="")  # it replaces whole columns
     required = types.REQUIRED_FIELDS.get(name or "", {})
     columns = tuple(
         replace(each, nullable=False, source=each.source or required[each.name])

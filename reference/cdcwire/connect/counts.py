@@ -6,10 +6,9 @@ import re
 from datetime import date
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.model.events import Value
 from cdcwire.model.instants import INFINITIES, utc_text
-from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
-from cdcwire.model.temporal import count_text
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Value
+from cdcwire.model.temporal import count_text, infinite_count
 
 KINDS = "connect: kinds"
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -25,6 +24,9 @@ _DATETIME = re.compile(
 
 def days(kind: DateType, value: Value) -> int:
     """Return a date as days since 1970. Raises: EncodeError."""
+    infinite = infinite_count(value, "d")
+    if infinite is not None:
+        return infinite
     if kind.form == "d" and _is_int(value):
         return int(value)
     if kind.form == "text":
@@ -46,6 +48,9 @@ def clock(kind: TimeType, value: Value, unit: str) -> int:
 
 def moment(kind: DatetimeType | TimestampType, value: Value, unit: str) -> int:
     """Return a date and time as a count since 1970. Raises: EncodeError."""
+    infinite = infinite_count(value, unit)
+    if infinite is not None:
+        return infinite
     if kind.form != "text":
         return _rescaled(value, kind.form, unit)
     found = _DATETIME.fullmatch(value) if isinstance(value, str) else None

@@ -12,16 +12,42 @@ from cdcwire.connect import types
 from cdcwire.connect.columns import plan_column
 from cdcwire.connect.logical import named_kind
 from cdcwire.connect.schema import Field, Schema
+from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import step
-from cdcwire.core.strict_json import JsonValue, Number
+from cdcwire.core.strict_json import JsonObject, JsonValue, Number
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column
+from cdcwire.mysql.types import is_boolean_source
 
 _WITHOUT_OFFSET = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?", re.ASCII)
 # Without version: the value shows the form. The parameter names that of numbers, if they have one.
 _NUMBERS = "numbers"
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
+_GEOMETRY = (
+    Field("wkb", Schema("bytes")),
+    Field("srid", Schema("int32", optional=True)),
+)
+_POINT = (
+    Field("x", Schema("double")),
+    Field("y", Schema("double")),
+    Field("wkb", Schema("bytes", optional=True)),
+    Field("srid", Schema("int32", optional=True)),
+)
+_SPATIAL = {
+    frozenset(field.name for field in fields): (name, fields)
+    for name, fields in ((types.GEOMETRY, _GEOMETRY), (types.POINT, _POINT))
+}
+_PLAIN_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_INT64_END = 1 << 63
+_UNSIGNED = Schema(
+    "bytes",
+    True,
+    types.CONNECT_DECIMAL,
+    1,
+    parameters=(("scale", "0"), (types.DEFINED, "int64 unsigned")),
+)
 _CDL_INSTANT = replace(_INSTANT, parameters=((_NUMBERS, types.CONNECT_TIMESTAMP),))
 
 
@@ -39,15 +65,40 @@ def _defined(column: Column, style: Style) -> Schema:
     named = named_kind(column.source)
     if type(named) is type(column.type):  # the source says how a date or time is sent
         column = replace(column, type=named)
+    if isinstance(column.type, kinds.UnknownType):
+        return Schema("string", column.nullable is not False, types.UNTYPED)
     schema = plan_column(column, style).schema
-    if isinstance(column.type, kinds.BitType) and schema.type == "boolean":
-        return replace(schema, name=types.ONE_BIT)
-    if isinstance(column.type, kinds.TimestampType) and schema.name is None:
-        if style.way == "debezium":
+    match column.type:
+        case kinds.BitType() if schema.type == "boolean":
+            return replace(schema, name=types.ONE_BIT)
+        case kinds.BoolType() if is_boolean_source(column.source):
+            return replace(schema, name=types.TINY_BOOLEAN)
+        case kinds.TimestampType() if schema.name is None and style.way == "debezium":
             return replace(_INSTANT, optional=schema.optional)
-        if style.way == "cdl-1.0":
+        case kinds.TimestampType() if schema.name is None and style.way == "cdl-1.0":
             return replace(_CDL_INSTANT, optional=schema.optional)
-    return schema
+        case kinds.IntType(64, True) if not style.is_cdl:
+            return Schema("int64", schema.optional, types.UNSIGNED_64)
+        case kinds.IntType(unsigned=True) | kinds.IntType(24) if not style.is_cdl:
+            return _bounded(schema, column.type)
+        case kinds.BytesType() if schema.type == "string" and schema.name is None:
+            return replace(schema, name=f"{types.BYTES_TEXT}{style.binary}")
+        case kinds.DecimalType() | kinds.BitType() if schema.type == "bytes":
+            bounded = _bounded(schema, column.type)
+            if style.decimals != "auto" or schema.parameter("scale") is None:
+                return bounded
+            return _with_parameter(bounded, types.AMBIGUOUS, "true")
+        case _:
+            return schema
+
+
+def _bounded(schema: Schema, kind: kinds.Type) -> Schema:
+    """Return a schema whose values the model checks against the kind of a definition."""
+    return _with_parameter(schema, types.DEFINED, kind_text(kind))
+
+
+def _with_parameter(schema: Schema, name: str, value: str) -> Schema:
+    return replace(schema, parameters=(*(schema.parameters or ()), (name, value)))
 
 
 def doubtful_times(columns: tuple[Column, ...], style: Style) -> tuple[str, ...]:
@@ -71,10 +122,44 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
     """Return the schema of a value, where the definition leaves it open.
 
     An instant is a ZonedTimestamp. CDL 1.0 sends numbers: Connect's Timestamp. A text without
-    offset stays text: the encoder writes it where the zone is not known.
+    offset stays text: the encoder writes it where the zone is not known. An unsigned integer of 64
+    bits may be a number or a Decimal, and a decimal may be its text. A number in a boolean column
+    is MySQL's TINYINT(1). A type that the definition does not name is what the value shows.
     """
-    if schema.name != types.ZONED_TIMESTAMP or schema.version is not None:
-        return schema
+    match schema.name, value:
+        case types.ZONED_TIMESTAMP, _ if schema.version is None:
+            return _instant_form(schema, value)
+        case types.UNSIGNED_64, str():
+            return replace(_UNSIGNED, optional=schema.optional)
+        case types.UNSIGNED_64, Number() if _is_beyond_int64(value):
+            return replace(_UNSIGNED, optional=schema.optional)
+        case types.CONNECT_DECIMAL, str() if _is_decimal_text(schema, value):
+            return replace(schema, type="string", name=types.DECIMAL_TEXT, version=None)
+        case types.UNTYPED, JsonObject():
+            found = _SPATIAL.get(frozenset(member.name for member in value.members))
+            if found is not None:
+                return Schema("struct", schema.optional, found[0], 1, fields=found[1])
+            return inferred_schema(value)
+        case types.UNTYPED, _:
+            return inferred_schema(value)
+        case types.TINY_BOOLEAN, Number() if value.text not in ("0", "1"):
+            return Schema("int8", schema.optional)
+        case _:
+            return schema
+
+
+def _is_beyond_int64(number: Number) -> bool:
+    return number.is_integer and 19 <= number.digits <= 20 and int(number.text) >= _INT64_END
+
+
+def _is_decimal_text(schema: Schema, text: str) -> bool:
+    """Return whether a text is a decimal's digits, and can't be base64."""
+    if schema.parameter(types.AMBIGUOUS) is None or not _PLAIN_DECIMAL.fullmatch(text):
+        return False
+    return len(text) % 4 != 0 or not text.isdigit()
+
+
+def _instant_form(schema: Schema, value: JsonValue) -> Schema:
     if isinstance(value, Number) and schema.parameter(_NUMBERS) is not None:
         return Schema("int64", schema.optional, types.CONNECT_TIMESTAMP, 1)
     if isinstance(value, str) and _WITHOUT_OFFSET.fullmatch(value) is not None:

@@ -15,7 +15,7 @@ from cdcwire.connect.schema_reader import read_schema
 from cdcwire.connect.schema_text import schema_text
 from cdcwire.connect.schemaless import json_text
 from cdcwire.connect.values import Reading, read_value, write_value
-from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import (
     JsonArray,
@@ -25,6 +25,7 @@ from cdcwire.core.strict_json import (
     read_json,
     read_json_value,
 )
+from cdcwire.model.paths import Path
 
 SchemasEnable: TypeAlias = Literal["auto", "true", "false"]
 
@@ -101,11 +102,15 @@ def parse(
     schemas_enable: SchemasEnable = "auto",
     null_is_default: bool = False,
     max_decimal_digits: int = MAX_DECIMAL_DIGITS,
+    *,
+    is_loose: bool = False,
 ) -> Parsed:
     """Return the envelope with its places.
 
     ``schemas_enable``: ``auto`` takes an object of exactly ``schema`` and ``payload`` for an
-    envelope, and everything else for a payload alone. Raises: TruncatedError, DecodeError.
+    envelope, and everything else for a payload alone. ``is_loose``: an object of ``payload`` alone
+    is an envelope without schema. A schema may have a default that its type does not have, and a
+    field twice. Raises: TruncatedError, DecodeError.
     """
     reading = Reading(null_is_default, max_decimal_digits)
     if schemas_enable != "false":
@@ -118,6 +123,9 @@ def parse(
     value = document.value
     members = value.by_name if isinstance(value, JsonObject) else {}
     is_envelope = members.keys() == {"schema", "payload"}
+    if is_loose and members.keys() == {"payload"} and schemas_enable != "true":
+        body = members["payload"]
+        return Parsed(Envelope(None, body.value), body.value, body.start, body.end)
     if schemas_enable == "false" or (schemas_enable == "auto" and not is_envelope):
         if not members or members.keys() & {"schema", "payload"}:
             problem = f"neither an envelope nor a payload alone: {_described(value)}"
@@ -130,10 +138,10 @@ def parse(
     if head.value is None:
         return Parsed(Envelope(None, body.value), body.value, body.start, body.end)
     with step("schema"):
-        schema = read_schema(head.value, head.start, head.end, reading.warnings)
+        schema = read_schema(head.value, head.start, head.end, reading.warnings, is_loose=is_loose)
     with step("payload"):
         payload = read_value(schema, body.value, body.start, body.end, reading)
-    if not reading.warnings:
+    if not reading.warnings and not is_loose:
         _SCHEMAS.add(data, head.start, head.end, schema)
     envelope = Envelope(schema, payload)
     return Parsed(envelope, body.value, body.start, body.end, tuple(reading.warnings))

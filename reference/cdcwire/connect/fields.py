@@ -12,10 +12,11 @@ from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.settings import ConnectSettings
 from cdcwire.connect.values import Reading, read_value
-from cdcwire.core.errors import DecodeError, Path, TruncatedError, step
+from cdcwire.core.errors import DecodeError, TruncatedError, step
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import JsonObject, JsonValue, Number
 from cdcwire.model.events import Table
+from cdcwire.model.paths import Path
 
 DEFINITIONS = "connect: definitions"
 _BOOLEANS = ("boolean", "struct")  # types that are booleans, or may have some
@@ -145,16 +146,19 @@ def read_part(
     part: str,
     settings: ConnectSettings,
     other_keys: str = "StringConverter is not read",
+    *,
+    is_loose: bool = False,
 ) -> Parsed:
     """Return the envelope of a message's key or value. Raises: TruncatedError, DecodeError.
 
-    ``other_keys``: what the error says of a key that is not an object.
+    ``other_keys``: what the error says of a key that is not an object. ``is_loose``: the part may
+    be an object of ``payload`` alone, and its schema may have what JsonConverter never writes.
     """
     with step(part):
         try:
             null_is_default = settings.null_is_default and part == "value"
             digits = settings.max_decimal_digits
-            return parse(data, settings.schemas_enable, null_is_default, digits)
+            return parse(data, settings.schemas_enable, null_is_default, digits, is_loose=is_loose)
         except DecodeError as error:
             if part == "key" and data[:1] != b"{" and not isinstance(error, TruncatedError):
                 problem = f"{error.problem} (JsonConverter writes an object; {other_keys})"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from cdcwire.core.guess import Guess, JsonObject, json_object
 from cdcwire.core.message import KafkaMessage, Message
 
+_NOTHING: JsonObject = {"schema": None, "payload": None}
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -22,9 +24,12 @@ def part_of(value: bytes | None) -> Part | None:
     found = json_object(value)
     if found is None or value is None:
         return None
+    payload = found.get("payload")
+    if found.keys() == {"payload"} and isinstance(payload, dict):
+        return Part(payload, max(value.rfind(b'"payload"'), 0), "payload alone in an envelope")
     if found.keys() != {"schema", "payload"}:
         return Part(found, 0, "payload alone")
-    payload, schema = found["payload"], found["schema"]
+    schema = found["schema"]
     is_schema = schema is None or (isinstance(schema, dict) and "type" in schema)
     if not isinstance(payload, dict) or not is_schema:
         return None
@@ -34,6 +39,8 @@ def part_of(value: bytes | None) -> Part | None:
 
 def tombstone_guess(message: Message) -> Guess | None:
     """Return a guess for a message without value, whose key is JSON or missing."""
+    if isinstance(message, KafkaMessage) and json_object(message.value) == _NOTHING:
+        return Guess("an envelope of nothing, as after a delete", "value", if_decoded="possible")
     if not isinstance(message, KafkaMessage) or message.value is not None:
         return None
     if message.key is not None and json_object(message.key) is None:

@@ -8,7 +8,8 @@ from cdcwire.connect.columns import plan_column, row_of, struct_of
 from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.model.events import Column, Image, RowChange, Table
+from cdcwire.model.events import Image, RowChange, Table
+from cdcwire.model.kinds import Column
 
 _STRUCTS = "connect: struct values"
 _NULLS = "connect: null values"

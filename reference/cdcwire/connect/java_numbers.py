@@ -7,7 +7,8 @@ from decimal import Decimal
 from math import frexp
 from typing import Literal
 
-from cdcwire.golang.numbers import plain_digits, read_float32, usual_text32
+from cdcwire.golang.numbers import plain_digits, usual_text32
+from cdcwire.model.floats import read_float32
 
 
 def java_float_text(value: float, bits: Literal[32, 64]) -> str:

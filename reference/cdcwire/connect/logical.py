@@ -8,28 +8,37 @@ turned into it: Decimal, the number of a bit string, Image for a struct.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from cdcwire.connect import types
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
 from cdcwire.connect.identity import MadeOfSchemas
+from cdcwire.connect.labels import declared_label, read_labels
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
 from cdcwire.connect.style import as_it_is
 from cdcwire.connect.unavailable import unavailable_values
-from cdcwire.core.errors import Path, Step
+from cdcwire.core.base64_text import write_base64
 from cdcwire.model import kinds
-from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
+from cdcwire.model.events import Image
 from cdcwire.model.instants import UTC, fixed_offset, utc_text, utc_time_text
+from cdcwire.model.kind_text import kind_text, parse_kind
+from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Value
+from cdcwire.model.paths import Path, Step
 
 Convert: TypeAlias = Callable[[Value], Value]
 
 # With the name of the items or values, the source of a column.
 ARRAY_OF, MAP_OF, REQUIRED = "array of ", "map of ", "required "
 _LOGICAL = "connect: logical types"
+_DEFINITIONS = "connect: definitions"
+_DECIMAL_MODE = "decimal-handling-mode to string or precise"
+_MAX_UNSIGNED = (1 << 64) - 1
+_HEX = re.compile("(?:[0-9a-fA-F]{2})*")
 _INSTANTS = "connect: instants"
 _INSTANT = kinds.TimestampType()  # the text has to say its offset
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
@@ -66,6 +75,9 @@ _NAMED: dict[str, tuple[str, kinds.Type]] = {
     types.INTERVAL: ("string", kinds.IntervalType("text")),
     types.JSON: ("string", kinds.JsonType()),
     types.ONE_BIT: ("boolean", kinds.BitType(1)),
+    types.TINY_BOOLEAN: ("boolean", kinds.BoolType()),
+    types.UNTYPED: ("string", kinds.UnknownType()),
+    types.UNSIGNED_64: ("int64", kinds.IntType(64, unsigned=True)),
 }
 
 
@@ -89,6 +101,8 @@ def kind_of(schema: Schema) -> kinds.Type:
     name = schema.name
     if name in _NAMED and _NAMED[name][0] == schema.type:
         return _NAMED[name][1]
+    if _wraps(schema):
+        return kinds.IntType(64, unsigned=True)
     match schema.type:
         case "int8" | "int16" | "int32" | "int64":
             bits: dict[int, kinds.IntBits] = {8: 8, 16: 16, 32: 32, 64: 64}
@@ -113,6 +127,14 @@ def kind_of(schema: Schema) -> kinds.Type:
             if types.is_variable_scale(schema):
                 return kinds.DecimalType()
             return kinds.StructType(columns_of(schema))
+
+
+def _wraps(schema: Schema) -> bool:
+    """Return whether an int64 is the bits of an unsigned one, as its source type says."""
+    if schema.type != "int64" or schema.name not in (None, types.UNSIGNED_64):
+        return False
+    source = schema.parameter(types.SOURCE_TYPE) or ""
+    return schema.name == types.UNSIGNED_64 or source.upper().startswith("BIGINT UNSIGNED")
 
 
 def named_kind(name: str | None) -> kinds.Type | None:
@@ -198,9 +220,13 @@ def _string_kind(schema: Schema) -> kinds.Type:
         return kinds.DecimalType()
     if types.is_cdc_timestamp(schema.name):
         return kinds.DatetimeType()
+    if schema.name == types.DECIMAL_TEXT:
+        return parse_kind(schema.parameter(types.DEFINED) or "decimal")
+    if schema.name is not None and schema.name.startswith(types.BYTES_TEXT):
+        return kinds.BytesType()
     if schema.name in (types.ENUM, types.ENUM_SET):
         allowed = schema.parameter("allowed")
-        labels = None if allowed is None else tuple(allowed.split(","))
+        labels = None if allowed is None else read_labels(allowed)
         return (
             kinds.EnumType(labels, "label")
             if schema.name == types.ENUM
@@ -211,6 +237,9 @@ def _string_kind(schema: Schema) -> kinds.Type:
 
 def _bytes_kind(schema: Schema) -> kinds.Type:
     if schema.name == types.CONNECT_DECIMAL:
+        defined = parse_kind(schema.parameter(types.DEFINED) or "decimal")
+        if isinstance(defined, kinds.IntType):
+            return defined
         precision = schema.parameter("connect.decimal.precision")
         digits = int(precision) if precision and re.fullmatch("[0-9]{1,6}", precision) else None
         return kinds.DecimalType(digits, types.decimal_scale(schema))
@@ -227,6 +256,14 @@ def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value
 
 
 def _converter(schema: Schema) -> Convert:
+    if schema.name == types.ENUM and "\\" in (schema.parameter("allowed") or ""):
+        return partial(declared_label, frozenset(read_labels(schema.parameter("allowed") or "")))
+    if schema.parameter(types.DEFINED) is not None:
+        return _bounded(schema)
+    if _wraps(schema):
+        return lambda value: value & _MAX_UNSIGNED
+    if schema.type == "string" and (schema.name or "").startswith(types.BYTES_TEXT):
+        return partial(_read_bytes, (schema.name or "").removeprefix(types.BYTES_TEXT))
     if types.is_cdc_decimal(schema.name) and schema.type == "string":
         return read_decimal_text
     if types.is_cdc_timestamp(schema.name) and schema.type == "string":
@@ -248,6 +285,34 @@ def _converter(schema: Schema) -> Convert:
             return _variable_scale(schema)
         return lambda value: image_of(schema, value, "")
     return as_it_is
+
+
+def _bounded(schema: Schema) -> Convert:
+    """Return what refuses values that the definition of a column can't hold."""
+    kind = parse_kind(schema.parameter(types.DEFINED) or "")
+    convert: Convert = as_it_is
+    if schema.name == types.DECIMAL_TEXT:
+        convert = read_decimal_text
+    elif schema.name == types.BITS:
+        convert = _bits
+    elif isinstance(kind, kinds.IntType):
+        convert = int
+    is_ambiguous = schema.parameter(types.AMBIGUOUS) is not None and schema.type == "bytes"
+
+    def checked(value: Value) -> Value:
+        found = convert(value)
+        if is_ambiguous and isinstance(found, Decimal) and found < 0:
+            digits = _digits_of(found, kind)
+            if digits is not None:
+                problem = f"{digits:.40} may be a number or base64 of {found}: set {_DECIMAL_MODE}"
+                raise ConversionError(problem, _DEFINITIONS)
+        if not _holds(kind, found):
+            advice = "; check decimal-handling-mode" if _is_decimal(kind) else ""
+            problem = f"{found!s:.60} does not fit {kind_text(kind)}, as defined{advice}"
+            raise ConversionError(problem, _DEFINITIONS)
+        return found
+
+    return checked
 
 
 def _guarded(convert: Convert, unavailable: tuple[Value, ...]) -> Convert:
@@ -285,6 +350,51 @@ def _map(key: Convert, item: Convert) -> Convert:
         )
 
     return convert
+
+
+def _is_decimal(kind: kinds.Type) -> bool:
+    return isinstance(kind, kinds.DecimalType)
+
+
+def _holds(kind: kinds.Type, value: Value) -> bool:
+    """Return whether a kind of a definition has a value."""
+    match kind:
+        case kinds.IntType(bits, unsigned):
+            low = 0 if unsigned else -(1 << bits - 1)
+            return bool(low <= value < low + (1 << bits))
+        case kinds.BitType(int(length)):
+            return bool(value.bit_length() <= length)
+        case kinds.DecimalType(int(precision), scale) if isinstance(value, Decimal):
+            if not value.is_finite():
+                return False
+            is_whole = not value or value.adjusted() < precision - (scale or 0)
+            exponent = value.as_tuple().exponent
+            return is_whole and isinstance(exponent, int) and -exponent <= (scale or 0)
+        case kinds.DecimalType():
+            return isinstance(value, Decimal)
+        case _:
+            return True
+
+
+def _digits_of(value: Decimal, kind: kinds.Type) -> str | None:
+    """Return the base64 of a decimal's bytes if it has digits alone, as the number itself has."""
+    scale = kind.scale if isinstance(kind, kinds.DecimalType) else 0
+    text = write_base64(unscaled_bytes(value, scale or 0, _DEFINITIONS))
+    return text if text.isdigit() else None
+
+
+def _read_bytes(mode: str, text: str) -> bytes:
+    """Return the bytes of a text in one of the modes of binary columns."""
+    try:
+        if mode == "hex":
+            if not _HEX.fullmatch(text):
+                raise ValueError(f"{text!r:.40} is not hexadecimal")
+            return bytes.fromhex(text)
+        altchars = b"-_" if mode == "base64-url-safe" else None
+        return b64decode(text, altchars, validate=True)
+    except ValueError as error:
+        problem = f"{text!r:.40} is not {mode}; check binary-handling-mode"
+        raise ConversionError(problem, _DEFINITIONS) from error
 
 
 def _zoned_time(text: str) -> Value:

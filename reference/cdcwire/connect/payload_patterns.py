@@ -35,7 +35,7 @@ from cdcwire.connect.types import (
 )
 from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.core.limits import FREE_SCALE
-from cdcwire.golang.numbers import read_float32
+from cdcwire.model.floats import read_float32
 
 Convert: TypeAlias = Callable[["tuple[str | None, ...]"], ConnectValue]
 Read: TypeAlias = Callable[[Any], Any]

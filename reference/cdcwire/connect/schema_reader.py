@@ -13,7 +13,7 @@ from typing import cast
 from cdcwire.connect.schema import MAX_SCHEMA_DEPTH, PRIMITIVES, ConnectType, Field, Schema
 from cdcwire.connect.types import check_logical_name
 from cdcwire.connect.values import Reading, read_value
-from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -22,6 +22,7 @@ from cdcwire.core.strict_json import (
     Number,
     json_kind,
 )
+from cdcwire.model.paths import Path
 
 _MEMBERS = "connect: schema members"
 _TYPES = "connect: schema types"
@@ -38,20 +39,27 @@ _MAX_VERSION = 2**31 - 1
 
 
 def read_schema(
-    value: JsonValue, start: int, end: int, warnings: list[str] | None = None
+    value: JsonValue,
+    start: int,
+    end: int,
+    warnings: list[str] | None = None,
+    *,
+    is_loose: bool = False,
 ) -> Schema:
     """Return the schema that a JSON object is; ``end`` is where missing members are reported.
 
+    ``is_loose``: leave out defaults that their type does not have, and fields that come again.
     Raises: DecodeError.
     """
-    return _Schemas(warnings).read(value, start, end, 1, inside_struct=False)
+    return _Schemas(warnings, is_loose).read(value, start, end, 1, inside_struct=False)
 
 
 class _Schemas:
     """Reads schema objects; ``warnings`` collects what is ignored."""
 
-    def __init__(self, warnings: list[str] | None) -> None:
+    def __init__(self, warnings: list[str] | None, is_loose: bool) -> None:
         self.warnings = warnings
+        self.is_loose = is_loose
         self.path: list[str | int] = []
         self.defaults = Reading()  # all defaults of a schema have one limit
 
@@ -88,7 +96,12 @@ class _Schemas:
             return schema
         with step("default"):
             before = self.defaults.added
-            value = read_value(schema, default.value, default.start, default.end, self.defaults)
+            try:
+                value = read_value(schema, default.value, default.start, default.end, self.defaults)
+            except DecodeError:
+                if not self.is_loose:
+                    raise
+                return schema
         size = default.end - default.start + self.defaults.added - before
         return replace(schema, default=value, default_size=size)
 
@@ -128,6 +141,8 @@ class _Schemas:
                 name = _text(named)
                 if name is None:
                     raise DecodeError("the schema of a field has no field", stop - 1, _FIELDS)
+                if name in seen and self.is_loose:
+                    continue
                 if name in seen and named is not None:
                     problem = f"field {name!r:.40} appears twice"
                     raise DecodeError(problem, named.start, _FIELDS, ("field",))

@@ -1,7 +1,8 @@
 """Messages without a schema: the JSON as it is, and the types that can be read from it.
 
-Without a schema an integer is an int64, any other number a double, an object a struct, and null a
-string that is missing. The real types of the source must come from elsewhere.
+Without a schema an integer is an int64, any other number a double, an object a struct. A null, and
+the items of an array without any, have no type. The real types of the source must come from
+elsewhere.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
 from cdcwire.connect.strings import quoted
-from cdcwire.connect.types import CONNECT_DECIMAL
+from cdcwire.connect.types import CONNECT_DECIMAL, UNTYPED
 from cdcwire.connect.values import read_value
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
 
@@ -18,6 +19,7 @@ _INT64 = Schema("int64", optional=True)
 _DOUBLE = Schema("double", optional=True)
 _BOOLEAN = Schema("boolean", optional=True)
 _STRING = Schema("string", optional=True)
+_NULL = Schema("string", optional=True, name=UNTYPED)
 _WHOLE = Schema("bytes", True, CONNECT_DECIMAL, 1, parameters=(("scale", "0"),))
 _SPECIAL_FLOATS = ("NaN", "Infinity", "-Infinity")  # as JsonConverter writes them
 
@@ -34,13 +36,17 @@ def inferred_schema(json: JsonValue) -> Schema:
             return Schema("struct", optional=True, fields=fields)
         case JsonArray(items):
             return Schema("array", True, items=_common_schema(items))
-        case _:
+        case None:
+            return _NULL
+        case str():
             return _STRING
 
 
 def _common_schema(items: Iterable[JsonValue]) -> Schema:
     """Return the schema that all items of an array fit, if there is one."""
     shown = [item for item in items if item is not None]
+    if not shown:
+        return _NULL
     objects = [item for item in shown if isinstance(item, JsonObject)]
     arrays = [item for item in shown if isinstance(item, JsonArray)]
     if objects and len(objects) == len(shown):

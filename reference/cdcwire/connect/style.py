@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.schema import Schema
-from cdcwire.model.events import Value
+from cdcwire.model.kinds import Value
 
 Way: TypeAlias = Literal["cdl-1.0", "cdl-2.0", "debezium"]
-DecimalMode: TypeAlias = Literal["precise", "string", "double"]
+DecimalMode: TypeAlias = Literal["auto", "precise", "string", "double"]
 TimeMode: TypeAlias = Literal[
     "adaptive",
     "adaptive_time_microseconds",
@@ -22,6 +22,8 @@ TimeMode: TypeAlias = Literal[
 BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]
 IntervalMode: TypeAlias = Literal["numeric", "string"]
 HstoreMode: TypeAlias = Literal["json", "map"]
+UnsignedMode: TypeAlias = Literal["auto", "long", "precise"]
+LabelForm: TypeAlias = Literal["least", "listed", "sent"]
 Convert: TypeAlias = Callable[[Value], Value]
 
 
@@ -30,6 +32,12 @@ class Style:
     """How a producer writes its columns. ``name_prefix``: the part before ``.cdc.data``.
 
     ``has_money``: money is a Decimal in every mode, as by Debezium 1.4.
+    ``labels``: which commas and backslashes of labels have a backslash before them. ``least``: in
+    the list of labels, those that would be misread; ``listed``: all in the list; ``sent``: also
+    those in values of enums. ``has_whole_bits``: a bit string has the bytes of its column's length;
+    otherwise bytes that are zero at its end are not sent.
+    ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
+    is a Decimal without precision.
     """
 
     way: Way
@@ -42,6 +50,9 @@ class Style:
     placeholder: str = ""
     with_defaults: bool = False
     has_money: bool = False
+    labels: LabelForm = "least"
+    has_whole_bits: bool = False
+    unsigned: UnsignedMode = "auto"
 
     @property
     def is_cdl(self) -> bool:
@@ -51,10 +62,14 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """The schema of a column, and what turns its values, not None, into the wire's."""
+    """The schema of a column, and what turns its values, not None, into the wire's.
+
+    ``reserved``: the wire's values that stand for no value, and that no value may have.
+    """
 
     schema: Schema
     convert: Convert
+    reserved: tuple[Value, ...] = ()
 
 
 def as_it_is(value: Value) -> Value:

@@ -37,6 +37,13 @@ ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
 BITS = "io.debezium.data.Bits"
 ONE_BIT = "bit(1)"  # on a boolean, where a definition says that it is a bit string
+TINY_BOOLEAN = "tinyint(1)"  # on a boolean, where a definition says that it holds any int8
+UNSIGNED_64 = "int64 unsigned"  # on an int64 that a definition says to be unsigned: it wraps
+DECIMAL_TEXT = "decimal"  # on the text of a decimal, where a definition says that it is one
+BYTES_TEXT = "bytes as "  # with the mode, on the text of bytes, where a definition says so
+DEFINED = "cdcwire.defined"  # a parameter: the kind of a definition, which bounds the values
+AMBIGUOUS = "cdcwire.ambiguous"  # a parameter: text of digits alone may be base64 or the number
+UNTYPED = "unknown"  # on the string that a null without schema is read as
 UUID_TEXT = "io.debezium.data.Uuid"
 VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
 
@@ -48,6 +55,10 @@ DOCS: dict[str, str] = {
     "io.debezium.data.geometry.Geography": "Geography",
     "io.debezium.data.SparseDoubleVector": "Sparse double vector",
 }
+
+SOURCE_TYPE = "__debezium.source.column.type"  # a parameter: the column's type in the database
+GEOMETRY = "io.debezium.data.geometry.Geometry"
+POINT = "io.debezium.data.geometry.Point"
 
 # The required fields of Debezium's structs, with the source of each, where a definition has none.
 REQUIRED_FIELDS: dict[str, dict[str, str | None]] = {

@@ -6,21 +6,31 @@ Debezium has one text for it. For a column that is not text, it sends what can b
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from functools import lru_cache
 from hashlib import md5
 from uuid import UUID
 
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Schema
-from cdcwire.connect.types import BITS, CONNECT_DECIMAL, JSON, UUID_TEXT, is_cdc_timestamp
+from cdcwire.connect.types import (
+    BITS,
+    BYTES_TEXT,
+    CONNECT_DECIMAL,
+    JSON,
+    UUID_TEXT,
+    is_cdc_timestamp,
+)
+from cdcwire.core.base64_text import write_base64
 
 
 @lru_cache(maxsize=1024)
 def unavailable_values(schema: Schema, placeholder: str) -> tuple[ConnectValue, ...]:
     """Return the values that stand for none; the first is the one to write.
 
-    Shape: a text is the placeholder, or in JSON an object of it too (hstore as JSON); bytes are its
-    UTF-8. An array has it as its only text, or the UUID that is its MD5, or its bytes as integers.
-    A map leads from it to itself. Other types have none: the producer sends null.
+    Shape: a text is the placeholder, or in JSON an object of it too (hstore as JSON). A text
+    without name may be bytes in hex or base64, so it may also be the placeholder in that form.
+    Bytes are its UTF-8. An array has it as its only text, or the UUID that is its MD5, or its bytes
+    as integers. A map leads from it to itself. Other types have none: the producer sends null.
     """
     if not placeholder:
         return ()
@@ -39,6 +49,9 @@ def unavailable_values(schema: Schema, placeholder: str) -> tuple[ConnectValue, 
 
 
 def _texts(schema: Schema, placeholder: str) -> tuple[str, ...]:
+    if schema.name is None or schema.name.startswith(BYTES_TEXT):
+        raw = placeholder.encode()
+        return placeholder, raw.hex(), write_base64(raw), urlsafe_b64encode(raw).decode()
     if schema.name != JSON:
         return (placeholder,)
     whole = json.dumps({placeholder: placeholder}, ensure_ascii=False, separators=(",", ":"))

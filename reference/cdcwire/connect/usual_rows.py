@@ -17,7 +17,8 @@ from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import Style
 from cdcwire.connect.usual_values import usual_writer
 from cdcwire.core.compiled import ImagePlans, Irregular, refuse, texts_of_values
-from cdcwire.model.events import Column, Image, RowChange, Table, Value
+from cdcwire.model.events import Image, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 
 Made = TypeVar("Made")
 

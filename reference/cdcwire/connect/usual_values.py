@@ -7,6 +7,7 @@ leave unusual values to it, or raise one of ENCODE_IRREGULARITIES.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache, partial
 from json.encoder import encode_basestring
@@ -22,8 +23,8 @@ from cdcwire.connect.values import write_value
 from cdcwire.core.base64_text import write_base64
 from cdcwire.core.compiled import Irregular, Usual, Write, Writer
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
 from cdcwire.model.instants import UTC
+from cdcwire.model.kinds import Column
 from cdcwire.mysql.usual_texts import (
     base64_writer,
     digits_writer,
@@ -69,9 +70,10 @@ def usual_writer(column: Column, plan: ColumnPlan) -> Writer:
         case kinds.FloatType(64), "double":
             return float_writer(64, partial(java_float_text, bits=64), plainly)
         case kinds.TextType() | kinds.JsonType(), "string":
-            return Usual("type($v) is str", "$text($v)", plainly, {"text": string_text})
+            usual = Usual("type($v) is str", "$text($v)", plainly, {"text": string_text})
+            return _unreserved(usual, plan)
         case kinds.BytesType(), "bytes" if schema.name != CONNECT_DECIMAL:
-            return base64_writer(plainly)
+            return _unreserved(base64_writer(plainly), plan)
         case kinds.DecimalType(), "bytes" | "string":
             return _decimal_writer(schema, plainly)
         case kinds.EnumType() | kinds.SetType(), _:
@@ -83,6 +85,14 @@ def usual_writer(column: Column, plan: ColumnPlan) -> Writer:
             return _temporal_writer(kind, schema, plainly)
         case _:
             return plainly
+
+
+def _unreserved(usual: Usual, plan: ColumnPlan) -> Usual:
+    """Return a writer that leaves the placeholder of unavailable values to the plain encoder."""
+    if not plan.reserved:
+        return usual
+    names = {**usual.names, "reserved": plan.reserved}
+    return replace(usual, test=f"{usual.test} and $v not in $reserved", names=names)
 
 
 def string_text(text: str) -> str:

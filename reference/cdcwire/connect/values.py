@@ -22,6 +22,7 @@ from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import (
     CONNECT_DECIMAL,
     CONNECT_TIME,
+    DEFINED,
     MAX_SCALE,
     VARIABLE_SCALE_DECIMAL,
     decimal_scale,
@@ -31,7 +32,7 @@ from cdcwire.core.base64_text import write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS, DecimalDigits
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number, json_kind
-from cdcwire.golang.numbers import is_float32, read_float32
+from cdcwire.model.floats import is_float32, read_float32
 
 _INTEGERS = "connect: integer values"
 _FLOATS = "connect: float values"
@@ -264,6 +265,8 @@ def _read_bytes(schema: Schema, json: JsonValue, start: int, reading: Reading) -
         raise _mismatch(schema, json, start)
     if _BASE64.fullmatch(json) is None or len(json) % 4:
         problem = "the text is not base64 of the standard alphabet with padding"
+        if schema.parameter(DEFINED) is not None:
+            problem = f"{problem}; check decimal-handling-mode"
         raise DecodeError(problem, start, _BYTES)
     raw = binascii.a2b_base64(json)
     if scale is None:

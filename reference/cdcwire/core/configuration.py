@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 
 ConfigurationKind: TypeAlias = Literal["changefeed", "sink-uri", "connector"]
 ANY_VALUE = "*"
-TRANSFORM = "transforms.*.type"  # of each transform that a connector has
+TRANSFORMS = "transforms.*."  # before the settings of each transform that a connector has
+TRANSFORM = f"{TRANSFORMS}type"
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 
 
@@ -23,11 +24,13 @@ class Setting:
 
     ``name``: its full name there, as ``sink.csv.delimiter``. ``values``: the option's value by the
     setting's, with ``ANY_VALUE`` for all others; a value that is not listed is used unchanged.
+    ``is_list``: its value is a list, and the option's that list in JSON.
     """
 
     kind: ConfigurationKind
     name: str
     values: Mapping[str, str | bool] = field(default_factory=dict, hash=False)
+    is_list: bool = False
 
     def value_of(self, text: str) -> str | bool:
         """Return the option's value for the text of a setting."""
@@ -42,6 +45,11 @@ def changefeed(
     if not is_parameter:
         return (found,)
     return found, Setting("sink-uri", name.rpartition(".")[2], found.values)
+
+
+def transform(*names: str) -> tuple[Setting, ...]:
+    """Return the settings of a connector's transform that give the same option."""
+    return connector(*(f"{TRANSFORMS}{name}" for name in names))
 
 
 def connector(*names: str, values: Mapping[str, str | bool] | None = None) -> tuple[Setting, ...]:

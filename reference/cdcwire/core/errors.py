@@ -7,16 +7,7 @@ container prepends its own step and re-raises the same error (``with step(...)``
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-Step: TypeAlias = "str | int"
-Path: TypeAlias = "tuple[Step, ...]"
-
-
-def path_text(path: Path) -> str:
-    """Return a path as people write it: ``rows[2].columns[0]``."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).lstrip(".")
+from cdcwire.model.paths import Path, Step, path_text
 
 
 class DecodeError(ValueError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from codecs import utf_8_decode
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 
 ESCAPES = {
     ord('"'): '"',
@@ -19,10 +21,24 @@ ESCAPED = {chr(byte): char for byte, char in ESCAPES.items()}
 # A string in which no escape is half of a pair. The regular expression keeps 100 bytes for each
 # repetition of a group, so these are limited.
 _USUAL = r'["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{2}'
+_SURROGATES = re.compile("[\udc80-\udcff]")  # of bytes that are not UTF-8
 USUAL_ESCAPE = re.compile(rf"\\({_USUAL})")
 USUAL_STRING = re.compile(
     rb'[^"\\\x00-\x1f]*(?:\\(?:%b)[^"\\\x00-\x1f]*){1,1000}"' % _USUAL.encode()
 )
+# What was matched once is never tried in another way, where Python knows how to say so: that is
+# faster, and needs no memory for each escape.
+ONCE = "+" if sys.version_info >= (3, 11) else ""
+STRING = r'[^"\\\x00-\x1f]*@(?:\\.[^"\\\x00-\x1f]*@)*@'.replace("@", ONCE)
+"""The pattern of the inside of a string, for fast decoders. ``unescaped`` checks its escapes."""
+
+
+def unescaped(inside: str) -> str:
+    """Return the text of the inside of a string, for fast decoders. Raises: ValueError."""
+    text: str = scanstring(inside + '"', 0)[0]
+    if not text.isascii():
+        text.encode()  # no lone surrogates
+    return text
 
 
 def is_begun(data: bytes) -> bool:
@@ -32,3 +48,14 @@ def is_begun(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def as_go(data: bytes) -> str:
+    r"""Return text with U+FFFD for each byte that is not UTF-8, as Go reads it.
+
+    Examples:
+        >>> as_go(b"a\xff\xe2\x82b")
+        'a\ufffd\ufffd\ufffdb'
+
+    """
+    return _SURROGATES.sub("\ufffd", data.decode("utf-8", "surrogateescape"))

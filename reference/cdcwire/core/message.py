@@ -12,6 +12,8 @@ from cdcwire.core.errors import DecodeError
 class KafkaMessage:
     """One message of a topic. ``None`` is Kafka's null, which is not the same as no bytes.
 
+    ``has_key``: False if a tool kept the value only, so that the key is unknown.
+
     Examples:
         >>> KafkaMessage(key=None, value=b"{}").value
         b'{}'
@@ -21,6 +23,7 @@ class KafkaMessage:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes], ...] = ()
+    has_key: bool = True
 
 
 @dataclass(frozen=True, slots=True)

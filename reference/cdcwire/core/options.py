@@ -30,6 +30,7 @@ from typing import (
 )
 
 from cdcwire.core.configuration import Setting
+from cdcwire.core.nearest import did_you_mean
 
 OptionValue: TypeAlias = "str | int | bool"
 T = TypeVar("T")
@@ -85,7 +86,7 @@ class Option:
 
 
 class Given(Protocol):
-    """The source of settings: a ``cdcwire.core.format.Context``."""
+    """The source of settings: a ``cdcwire.format.Context``."""
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
@@ -315,6 +316,9 @@ def _parsed(
         name = full_name.rpartition(".")[2]
         if name not in known:
             listed = ", ".join(known)
-            raise OptionError(f"{full_name!r:.80} is not an option here; there are: {listed}")
+            meant = did_you_mean(name, known)
+            raise OptionError(
+                f"{full_name!r:.80} is not an option here; there are: {listed}{meant}"
+            )
         values[name] = known[name].parse(value)
     return values

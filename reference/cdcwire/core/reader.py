@@ -10,14 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.errors import DecodeError, Path, Step, TruncatedError
+from cdcwire.core.errors import DecodeError, TruncatedError
+from cdcwire.model.paths import Path, Step
 
 _Field: TypeAlias = Literal[
     "kind", "op", "half", "what", "id", "code", "query", "database", "schema", "table", "key"
 ]
-_PositionField: TypeAlias = Literal[
+_SharedField: TypeAlias = Literal[
     "commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms"
 ]
+_BinlogField: TypeAlias = Literal["file", "pos", "row", "gtid", "server_id"]
+_LogField: TypeAlias = Literal["commit_lsn", "change_lsn", "event_serial_no"]
+_ScnField: TypeAlias = Literal["commit_scn", "scn", "rs_id", "ssn"]
+_PositionField: TypeAlias = Literal[_SharedField, _BinlogField, _LogField, _ScnField, "start_ts"]
 EventPart: TypeAlias = Literal[_Field, _PositionField, "before", "after", "extra"]
 
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from cdcwire.model.events import (
     NO_EXTRA,
-    Column,
     Event,
     Extra,
     Half,
@@ -29,6 +28,7 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
+from cdcwire.model.kinds import Column
 
 RowValue: TypeAlias = "int | float | str | bytes | None"
 Values: TypeAlias = tuple[Any, ...]  # of RowValue

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
-from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
+from cdcwire.model.paths import Path
 
 MAX_TEXT = 120
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -1,12 +1,10 @@
 """A strict reader of JSON from untrusted bytes, for every format that carries JSON.
 
-Unlike a loose reader, it refuses a BOM, other encodings than UTF-8 and lone surrogates. It also
-refuses ``NaN`` and ``Infinity``, repeated members, and anything after the value. Nesting is limited
-before it is followed. Numbers stay text (``Number``): whoever knows what a number means converts
-it, and checks its length before. Every value keeps its place in the bytes.
+It refuses a BOM, other encodings than UTF-8, lone surrogates, ``NaN`` and ``Infinity``, repeated
+members, and anything after the value. Nesting is limited before it is followed. Numbers stay text
+(``Number``): their reader checks the length first. Every value keeps its place in the bytes.
 
-Positions are byte offsets in the whole ``data``, also when only a part of it is read. The clauses
-in errors are those of the format that asks (``JsonRules``). There is no writer here.
+Positions are byte offsets in the whole ``data``. ``JsonRules`` has the clauses of errors.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.json_strings import ESCAPED, ESCAPES, USUAL_ESCAPE, USUAL_STRING, is_begun
+from cdcwire.core.json_strings import ESCAPED, ESCAPES, USUAL_ESCAPE, USUAL_STRING, as_go, is_begun
 from cdcwire.core.lazy_items import LazyItems
 from cdcwire.core.limits import check_json_values
 
@@ -30,6 +28,7 @@ class JsonRules:
     ``may_repeat``: members of the outermost object that may be repeated; the last one counts.
     ``max_name_bytes``: the longest name of a member, in UTF-8; with None there is no limit.
     ``lazy``: members of the outermost object whose arrays read their items again each time.
+    ``replaces_ill_formed``: each byte that is not UTF-8 is read as U+FFFD, as Go does.
     """
 
     text_clause: str
@@ -39,6 +38,7 @@ class JsonRules:
     max_name_bytes: int | None = None
     may_repeat: frozenset[str] = frozenset()
     lazy: frozenset[str] = frozenset()
+    replaces_ill_formed: bool = False
 
 
 class Number(NamedTuple):
@@ -393,9 +393,10 @@ class _Parser:
             if stop == self.end and is_begun(self.data[offset:stop]):
                 self.offset = stop
                 raise self.unexpected("the rest of a character") from None
-            problem = (
-                f"the string is not UTF-8: 0x{self.data[offset]:02x} does not begin a character"
-            )
+            if self.rules.replaces_ill_formed:
+                return as_go(self.data[start:stop])
+            shown = f"0x{self.data[offset]:02x} does not begin a character"
+            problem = f"the string is not UTF-8: {shown}"
             raise DecodeError(problem, offset, self.rules.string_clause) from None
 
     def escape(self) -> str:

@@ -12,8 +12,8 @@ from math import isfinite
 from struct import Struct
 from typing import cast
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.datahub.compression import (
     MAX_RAW_BYTES,
@@ -44,6 +44,7 @@ from cdcwire.datahub.records import (
     fields_sent,
     wrong_count,
 )
+from cdcwire.model.paths import Path
 
 CLAUSE = "datahub: batch"
 CLAUSE_RECORD = "datahub: batch records"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.datahub.batch import batch_parts, write_batch
 from cdcwire.datahub.compression import MAX_RAW_BYTES, deflate, inflate, open_lz4, write_lz4
@@ -22,6 +22,7 @@ from cdcwire.datahub.json_records import json_parts, write_json_body
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
 from cdcwire.datahub.records import read_record, write_record
+from cdcwire.model.paths import Path
 
 CLAUSE = "datahub: bodies"
 CLAUSE_CONTENT = "datahub: content encoding"

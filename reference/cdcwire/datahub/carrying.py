@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from cdcwire.core.errors import DecodeError, Path, step
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
+from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.limits import decompressed_bytes
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.options import from_context, option
@@ -25,6 +25,7 @@ from cdcwire.datahub.message import (
     ReadyRecord,
     Record,
 )
+from cdcwire.model.paths import Path
 
 CLAUSE_BATCHING = "datahub: batching"
 CLAUSE_BODIES = "datahub: bodies"

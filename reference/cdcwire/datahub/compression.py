@@ -10,8 +10,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
+from cdcwire.core.context import Compression
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Compression
 from cdcwire.core.options import OptionError
 
 CLAUSE = "datahub: compression"

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from cdcwire.core.base64_text import usual_base64
 from cdcwire.core.compiled import Irregular
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
 from cdcwire.datahub.compression import MAX_RAW_BYTES, inflate, open_lz4
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import MAX_STRING_BYTES, Field, FieldType, check_value, read_text

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.golang.numbers import is_float32, narrow_float32, read_float32
 from cdcwire.model import kinds
+from cdcwire.model.floats import is_float32, narrow_float32, read_float32
 
 FieldType: TypeAlias = Literal[
     "TINYINT",
@@ -62,13 +62,15 @@ _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
 class Field:
     """A field of a topic's schema.
 
-    ``may_be_absent``: a record may end before it, as one that is older than the field does.
+    ``is_at_end``: it may have been appended later, so that older records end before it.
+    ``may_be_absent``: such records are read.
     """
 
     name: str
     type: FieldType
     nullable: bool = True
     may_be_absent: bool = False
+    is_at_end: bool = False
 
 
 def field_type(name: str) -> FieldType | None:

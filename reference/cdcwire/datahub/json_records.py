@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cdcwire.core.base64_text import read_base64, write_base64
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -34,6 +34,7 @@ from cdcwire.datahub.records import (
     texts_of,
     wrong_count,
 )
+from cdcwire.model.paths import Path
 
 CLAUSE = "datahub: json"
 CLAUSE_BASE64 = "datahub: base64"

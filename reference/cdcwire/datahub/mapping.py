@@ -32,8 +32,8 @@ from cdcwire.datahub.tuple_topic import (
     TupleRow,
     UnsupportedInTupleError,
 )
-from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import BytesType
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import BytesType, Column
 
 CLAUSE = "datahub: tuple and blob"
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError
 from cdcwire.model.events import Half, MarkerKind, SchemaChangeKind
 from cdcwire.model.events import Op as RowOp
+from cdcwire.model.paths import Path
 
 Group: TypeAlias = Literal["row", "ddl", "marker", "heartbeat"]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cdcwire.core.errors import DecodeError, EncodeError, Step
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.model.paths import Step
 
 CLAUSE = "datahub: protobuf"
 

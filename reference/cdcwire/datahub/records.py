@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.datahub.fields import (
     CLAUSE_NULL,
@@ -28,6 +28,7 @@ from cdcwire.datahub.protobuf import (
     write_bytes,
     write_integer,
 )
+from cdcwire.model.paths import Path
 
 CLAUSE_RECORDS = "datahub: records"
 CLAUSE_ATTRIBUTES = "datahub: attributes"
@@ -156,8 +157,10 @@ def wrong_count(count: int, fields: Sequence[Field] | None) -> str:
     if fields is None:
         return "a blob is one field; the record has another number"
     problem = f"a record with {count} values, of a topic with {len(fields)} fields"
-    if count < len(fields):
+    if count < len(fields) and fields[count].is_at_end:
         return f"{problem}: it may be older than a field; set short-records=absent"
+    if count < len(fields):
+        return f"{problem}: does another service, such as Alibaba DTS, write other columns to it?"
     return f"{problem}: the definition may be older than a field"
 
 

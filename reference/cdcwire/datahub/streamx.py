@@ -16,11 +16,11 @@ from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode
-from cdcwire.golang.numbers import is_float32
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.floats import is_float32
 from cdcwire.model.instants import INFINITIES, UTC, instant_count, utc_text
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.values import vector_text
 

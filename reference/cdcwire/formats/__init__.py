@@ -1,8 +1,7 @@
-"""The formats, one package each. ``cdcwire.core.registry`` lists them.
+"""The formats, one package each. ``cdcwire.registry`` lists them.
 
-``get_format`` and ``FORMAT_NAMES`` are importable from here too. Every package has the same calls.
-The subject comes first; everything else is passed by name. ``context`` has the producer's options,
-definitions of tables, schemas and a selection.
+Every package has the same calls. The subject comes first; everything else is passed by name.
+``context`` has the producer's options, definitions of tables, schemas and a selection.
 
 * ``to_events(message, context=)`` yields the neutral events of a ``KafkaMessage`` or a
   ``StoredFile``. ``from_events(events, context=)`` yields messages, batched as the producer does.
@@ -13,7 +12,3 @@ definitions of tables, schemas and a selection.
   keys, key and value. DataHub Tuple has ``record_of`` in its place.
 * ``read_settings(context)`` returns the options as a ``Settings``; ``OPTIONS`` lists them.
 """
-
-from cdcwire.core.registry import FORMAT_NAMES, get_format
-
-__all__ = ["FORMAT_NAMES", "get_format"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from cdcwire.core.compiled.caches import Memo
+from cdcwire.core.caches import Memo
 from cdcwire.golang.printable import is_printable
 
 _NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}

@@ -2,9 +2,6 @@
 
 from cdcwire.model.carries import Carries, CarryVerdict
 from cdcwire.model.events import (
-    ABSENT,
-    UNAVAILABLE,
-    Column,
     Event,
     Expression,
     Image,
@@ -16,7 +13,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kind_text import kind_text, parse_kind
-from cdcwire.model.kinds import Type
+from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Type
 
 __all__ = [
     "ABSENT",

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.model.events import SOURCE_MEMBERS
+
 VerdictKind: TypeAlias = Literal["exact", "option", "as", "lossy", "no"]
+Replaced: TypeAlias = Literal["in CHAR and VARCHAR", "in all text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +25,15 @@ class CarryVerdict:
     "lossy": ``detail`` is lost. "no": Encoding it raises EncodeError (a kind), or it is not carried
     (an event field).
 
-    The name of an option alone says that it is on; another value follows after ``=``.
+    ``setting``: of "option", its name and value. ``forms``: of "as", each kind that it may come
+    back as. ``replaced``: of "lossy", the text in which each ill-formed byte becomes U+FFFD.
     """
 
     verdict: VerdictKind
     detail: str = ""
-
-    @property
-    def setting(self) -> tuple[str, str | bool]:
-        """The option of a verdict "option", and its value."""
-        name, equals, value = self.detail.partition("=")
-        return name, value if equals else True
+    setting: tuple[str, str | bool] = ("", True)
+    forms: tuple[str, ...] = ()
+    replaced: Replaced | None = None
 
     def __str__(self) -> str:
         return f"{self.verdict} {self.detail}".rstrip()
@@ -42,19 +43,20 @@ EXACT = CarryVerdict("exact")
 NO = CarryVerdict("no")
 
 
-def option(name: str) -> CarryVerdict:
-    """Return the verdict "option": exact only when the option ``name`` is set."""
-    return CarryVerdict("option", name)
+def option(name: str, value: str | bool = True) -> CarryVerdict:
+    """Return the verdict "option": exact only when an option has this value."""
+    detail = name if value is True else f"{name}={value}"
+    return CarryVerdict("option", detail, (name, value))
 
 
-def as_form(form: str) -> CarryVerdict:
-    """Return the verdict "as": the value comes back as the kind or form ``form``."""
-    return CarryVerdict("as", form)
+def as_form(*forms: str) -> CarryVerdict:
+    """Return the verdict "as": the value comes back as one of these kinds or forms."""
+    return CarryVerdict("as", " or ".join(forms), forms=forms)
 
 
-def lossy(what: str) -> CarryVerdict:
+def lossy(what: str, *, replaced: Replaced | None = None) -> CarryVerdict:
     """Return the verdict "lossy": ``what`` describes the loss."""
-    return CarryVerdict("lossy", what)
+    return CarryVerdict("lossy", what, replaced=replaced)
 
 
 EVENT_FIELDS: tuple[str, ...] = (
@@ -69,6 +71,7 @@ EVENT_FIELDS: tuple[str, ...] = (
     "commit_ms",
     "sent_ms",
     "partition",
+    *SOURCE_MEMBERS,
     "types",
     "schema change",
     "progress",
@@ -114,12 +117,17 @@ KINDS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Carries:
-    """The two tables of one format; every field and every kind has its verdict."""
+    """The two tables of one format; every field and every kind has its verdict.
+
+    Members of the position that one kind of source has need none: without it they are not carried.
+    """
 
     fields: Mapping[str, CarryVerdict]
     kinds: Mapping[str, CarryVerdict]
 
     def __post_init__(self) -> None:
+        fields = {**dict.fromkeys(SOURCE_MEMBERS, NO), **self.fields}
+        object.__setattr__(self, "fields", fields)
         for names, table in ((EVENT_FIELDS, self.fields), (KINDS, self.kinds)):
             if set(names) != set(table):
                 odd = sorted(set(names) ^ set(table))

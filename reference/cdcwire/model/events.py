@@ -8,14 +8,12 @@ the row says ``sent="changed"``. A value that the producer declared unavailable 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from cdcwire.model.kinds import Type
+from cdcwire.model.kinds import Column, Value
 
-Role: TypeAlias = Literal["primary", "handle", "unique", "multiple", "generated", "virtual"]
 Op: TypeAlias = Literal["insert", "update", "delete", "upsert", "read"]
 Half: TypeAlias = Literal["before", "after"]
 Sent: TypeAlias = Literal["all", "key", "changed"]
@@ -29,21 +27,6 @@ MarkerKind: TypeAlias = Literal[
 Extra: TypeAlias = Mapping[str, "str | bytes | None"]
 
 
-class Missing(Enum):
-    """Two markers that are neither a value nor NULL."""
-
-    UNAVAILABLE = "unavailable"  # the producer had no value and says so
-    ABSENT = "absent"  # there is none: a column without default
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-UNAVAILABLE = Missing.UNAVAILABLE
-ABSENT = Missing.ABSENT
-
-# A value as ``kinds`` lists them, UNAVAILABLE, or None for SQL NULL.
-Value: TypeAlias = Any
 NO_EXTRA: Extra = MappingProxyType({})
 
 
@@ -56,23 +39,6 @@ class Expression:
     """A column default that is computed, kept as its SQL text."""
 
     sql: str
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column as far as the format describes it.
-
-    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). ``nullable``: None
-    if the format does not say it. ``id`` is the column's number in the source database.
-    """
-
-    name: str
-    type: Type
-    source: str | None = None
-    nullable: bool | None = None
-    default: Value = ABSENT
-    roles: frozenset[Role] = frozenset()
-    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +99,11 @@ class Image:
 class Position:
     """The place of a change in the stream, in the units of its source.
 
-    ``commit_ts`` is a TSO, ``commit_ms`` and ``sent_ms`` are milliseconds since 1970 in UTC.
+    ``commit_ts`` and ``start_ts`` are TSOs, ``commit_ms`` and ``sent_ms`` are milliseconds since
+    1970 in UTC. The members from ``file`` on belong to one kind of source each. ``file`` to
+    ``server_id`` are of a binlog. ``commit_lsn`` to ``event_serial_no`` are of SQL Server and Db2.
+    ``commit_scn`` to ``ssn`` are of Oracle, ``start_ts`` is of TiDB. Texts are as the source writes
+    them.
     """
 
     commit_ts: int | None = None
@@ -144,8 +114,24 @@ class Position:
     partition: int | None = None
     commit_ms: int | None = None
     sent_ms: int | None = None
+    file: str | None = None
+    pos: int | None = None
+    row: int | None = None
+    gtid: str | None = None
+    server_id: int | None = None
+    commit_lsn: str | None = None
+    change_lsn: str | None = None
+    event_serial_no: int | None = None
+    commit_scn: str | None = None
+    scn: str | None = None
+    rs_id: str | None = None
+    ssn: int | None = None
+    start_ts: int | None = None
 
 
+POSITION_MEMBERS: tuple[str, ...] = tuple(each.name for each in fields(Position))
+SOURCE_MEMBERS = POSITION_MEMBERS[POSITION_MEMBERS.index("file") :]
+"""Members of a position that only one kind of source has."""
 NOWHERE = Position()
 
 

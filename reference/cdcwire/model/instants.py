@@ -11,12 +11,13 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from cdcwire.model.calendar import days_of, extended_date_text
-from cdcwire.model.events import Value
-from cdcwire.model.kinds import TimestampType, TimeType
+from cdcwire.model.kinds import TimestampType, TimeType, Value
 
 UTC = "+00:00"
+ClockChange: TypeAlias = Literal["skipped", "repeated"]
 INFINITIES = frozenset(("infinity", "-infinity"))
 _DIGITS = {"ms": 3, "us": 6, "ns": 9}
 _DAY = 86400
@@ -123,7 +124,11 @@ def instant_count(kind: TimestampType, value: Value, unit: str) -> int:
 
 
 def local_text(instant: Instant, zone: str) -> str:
-    """Return an instant as the clocks of a zone show it. Raises: ValueError."""
+    """Return an instant as the clocks of a zone show it.
+
+    Raises: ValueError, also for the second time of an hour that the zone repeats: its text means
+    the first time.
+    """
     offset = fixed_offset(zone)
     if offset is None:
         try:
@@ -132,7 +137,32 @@ def local_text(instant: Instant, zone: str) -> str:
         except OverflowError as error:
             raise ValueError(f"{instant.text} leaves the calendar in zone {zone}") from error
         offset = _seconds(shift)
+        local = instant.seconds + offset
+        if _offset(zone, local) != offset:
+            text = Instant(local, instant.fraction).text
+            raise ValueError(f"{text} is in an hour that zone {zone} repeats, the second time")
     return Instant(instant.seconds + offset, instant.fraction).text
+
+
+@lru_cache(4096)
+def clock_change(zone: str, text: str) -> ClockChange | None:
+    """Return whether the clocks of a zone skip or repeat a local time; None if they do neither.
+
+    A text with its own offset, or that is not a time of the calendar, is neither. A skipped time is
+    read with the offset before the change, and a repeated one as its first time.
+    """
+    found = None if fixed_offset(zone) is not None else _TEXT.fullmatch(text)
+    if found is None or found[8] is not None:
+        return None
+    try:
+        days = days_of(int(found[1]), int(found[2]), int(found[3]))
+        local = days * _DAY + int(found[4]) * 3600 + int(found[5]) * 60 + int(found[6])
+        first, second = _offset(zone, local), _offset(zone, local, fold=1)
+    except ValueError:
+        return None
+    if first == second:
+        return None
+    return "repeated" if first > second else "skipped"
 
 
 @lru_cache(64)
@@ -158,8 +188,11 @@ def _has_zones() -> bool:
     return True
 
 
-def _offset(zone: str, local: int) -> int:
-    """Return by how many seconds the clocks of a zone are ahead of UTC."""
+def _offset(zone: str, local: int, fold: int = 0) -> int:
+    """Return by how many seconds the clocks of a zone are ahead of UTC.
+
+    ``fold``: 1 for the second time of a repeated hour, and for the offset after a skipped one.
+    """
     offset = fixed_offset(zone)
     if offset is not None:
         return offset
@@ -167,7 +200,7 @@ def _offset(zone: str, local: int) -> int:
         moment = _EPOCH.replace(tzinfo=None) + timedelta(seconds=local)
     except OverflowError as error:
         raise ValueError(f"zone {zone} is known for the years 1 to 9999 only") from error
-    return _seconds(moment.replace(tzinfo=_named_zone(zone)).utcoffset())
+    return _seconds(moment.replace(tzinfo=_named_zone(zone), fold=fold).utcoffset())
 
 
 def fixed_offset(zone: str) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 
 
 def kind_text(kind: kinds.Type) -> str:

@@ -1,4 +1,4 @@
-"""The closed set of types, one small class per kind.
+"""The closed set of types, one small class per kind, and the columns that have them.
 
 A value stays as the wire carries it, and its type says in which form. A date may be text or a count
 of days, an enum an index or a label. A parameter that the format does not say is ``None``.
@@ -27,11 +27,10 @@ out ``form`` and ``zone``: they travel with each value (``unit``, ``index``, ``l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from enum import Enum
+from typing import Any, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from cdcwire.model.events import Column
-
+Role: TypeAlias = Literal["primary", "handle", "unique", "multiple", "generated", "virtual"]
 TemporalForm: TypeAlias = Literal["text", "d", "ms", "us", "ns"]
 LabelForm: TypeAlias = Literal["index", "label"]
 IntBits: TypeAlias = Literal[8, 16, 24, 32, 64]
@@ -208,3 +207,37 @@ Type: TypeAlias = (
     | StructType
     | UnknownType
 )
+
+
+class Missing(Enum):
+    """Two markers that are neither a value nor NULL."""
+
+    UNAVAILABLE = "unavailable"  # the producer had no value and says so
+    ABSENT = "absent"  # there is none: a column without default
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+UNAVAILABLE = Missing.UNAVAILABLE
+ABSENT = Missing.ABSENT
+
+# A value as ``kinds`` lists them, UNAVAILABLE, or None for SQL NULL.
+Value: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as far as the format describes it.
+
+    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). ``nullable``: None
+    if the format does not say it. ``id`` is the column's number in the source database.
+    """
+
+    name: str
+    type: Type
+    source: str | None = None
+    nullable: bool | None = None
+    default: Value = ABSENT
+    roles: frozenset[Role] = frozenset()
+    id: int | None = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.model.events import Value
-from cdcwire.model.kinds import EnumType, SetType
+from cdcwire.model.kinds import EnumType, SetType, Value
 
 
 def index_of_label(kind: EnumType, value: Value) -> int | None:

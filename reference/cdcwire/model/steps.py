@@ -10,17 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Marker,
-    Position,
-    Role,
-    RowChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import Event, Extra, Image, Marker, Position, RowChange, Table
+from cdcwire.model.kinds import Column, Role, Value
+
+_LISTED_COLUMNS = "ambiguous_null"  # of extra: the columns whose NULL may be a text
 
 
 class IncompleteUpdateError(ValueError):
@@ -55,7 +48,8 @@ def join_halves(events: Iterable[Event]) -> Iterator[Event]:
         if before is not None and not _are_halves(before, event):
             raise IncompleteUpdateError(before)
         if before is not None:
-            yield replace(event, op="update", before=before.before, half=None)
+            extra = joined_extra(before.extra, event.extra)
+            yield replace(event, op="update", before=before.before, half=None, extra=extra)
         elif event.half == "before":
             waiting[name] = event
         elif event.half == "after":
@@ -64,6 +58,18 @@ def join_halves(events: Iterable[Event]) -> Iterator[Event]:
             yield event
     for event in waiting.values():
         raise IncompleteUpdateError(event)
+
+
+def joined_extra(before: Extra, after: Extra) -> Extra:
+    """Return ``extra`` of a joined update: that of the after record, with the columns of both.
+
+    A member that lists columns is about the values of one record.
+    """
+    listed = [extra.get(_LISTED_COLUMNS) for extra in (before, after)]
+    names = dict.fromkeys(
+        name for text in listed if isinstance(text, str) for name in text.split(",")
+    )
+    return {**after, _LISTED_COLUMNS: ",".join(names)} if names else after
 
 
 def _are_halves(before: RowChange, after: RowChange) -> bool:

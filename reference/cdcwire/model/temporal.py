@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 
-from cdcwire.model.calendar import date_of
-from cdcwire.model.events import Value
+from cdcwire.model.calendar import date_of, extended_date_text
 from cdcwire.model.instants import Instant, instant_of, local_text
-from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
+from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType, Value
 
 _UNITS_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DIGITS = {"ms": 3, "us": 6, "ns": 9}
@@ -19,6 +18,18 @@ _SECONDS_PER_DAY = 86400
 _ZERO_DATE = "0000-00-00"
 _USUAL = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?", re.ASCII)
 _MAX_DIGITS = 6
+_INFINITIES: dict[str, dict[int, str]] = {
+    "text": {},
+    "d": {
+        -2147472692: "infinity",
+        -2147472691: "-infinity",
+        -622191234: "infinity",  # of a snapshot
+        -625821272: "-infinity",
+    },
+    "ms": {9223372036825200: "infinity", -9223372036832400: "-infinity"},
+    "us": {9223372036825200000: "infinity", -9223372036832400000: "-infinity"},
+    "ns": {},  # Debezium's wrap round, and are counts of a usual day
+}
 
 
 def temporal_text(
@@ -63,6 +74,30 @@ def count_text(kind: DateType | TimeType | DatetimeType | TimestampType, count: 
     if kind.fraction is not None:
         digits = digits.ljust(kind.fraction, "0")
     return f"{clock}.{digits}" if digits else clock
+
+
+def extended_text(kind: DateType | TimeType | DatetimeType | TimestampType, count: int) -> str:
+    """Return a count as text, outside the years 0 to 9999 too: with a sign, or as an infinity.
+
+    Source: Debezium's PostgreSQL connector sends infinities as counts that no date has. A date
+    comes from a snapshot or from the log, and each sends other counts.
+    """
+    if isinstance(kind, (DatetimeType, DateType)) and count in _INFINITIES[kind.form]:
+        return _INFINITIES[kind.form][count]
+    if isinstance(kind, DateType) and kind.form == "d":
+        return extended_date_text(count)
+    if not isinstance(kind, DatetimeType):
+        return count_text(kind, count)
+    digits = _DIGITS[kind.form]
+    seconds, fraction = divmod(count, 10**digits)
+    text = f"{fraction:0{digits}d}".rstrip("0").ljust(kind.fraction or 0, "0")
+    return Instant(seconds, text).text
+
+
+def infinite_count(text: Value, form: str) -> int | None:
+    """Return the count of an infinity, as the log has it; None for what is not one."""
+    found = (count for count, name in _INFINITIES.get(form, {}).items() if name == text)
+    return next(found, None)
 
 
 def _split_time(count: int, units: int) -> tuple[str, int, int]:

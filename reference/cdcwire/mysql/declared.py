@@ -17,8 +17,8 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column
 
 
 @dataclass(frozen=True, slots=True)

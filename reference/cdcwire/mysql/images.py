@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from cdcwire.core.errors import step
-from cdcwire.model.events import Column, Image, Table, Value
-from cdcwire.model.kinds import EnumType, SetType, UnknownType
+from cdcwire.model.events import Image, Table
+from cdcwire.model.kinds import Column, EnumType, SetType, UnknownType, Value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, code_and_flags, column_of
 from cdcwire.mysql.values import WireValue, model_converter, wire_value
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, json_kind
+from cdcwire.model.paths import Path
 
 INT64_END = 1 << 63
 UINT64_END = 1 << 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import BoundedCache
+from cdcwire.core.caches import BoundedCache
 from cdcwire.core.rows import Conversion, Layout
 from cdcwire.mysql.types import STRING_TYPES, TYPE_FLOAT, column_of
 from cdcwire.mysql.values import WireValue, model_converter

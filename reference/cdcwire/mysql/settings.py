@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.core.configuration import changefeed
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
 from cdcwire.core.limits import decompressed_bytes
 from cdcwire.core.options import OptionError, from_context, option
 from cdcwire.model.instants import is_zone

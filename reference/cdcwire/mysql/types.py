@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Role
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, Role
 
 TYPE_UNSPECIFIED = 0
 TYPE_TINY = 1

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.compiled import Irregular
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.mysql import types
 

@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 from cdcwire.core.compiled import Irregular, Usual, Write, Writer, refuse
-from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model import kinds
+from cdcwire.model.floats import narrow_float32
 from cdcwire.mysql.value_texts import integer_range, pattern
 
 _MAX_DIGITS = 64  # of a decimal, sign and point included

@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Value
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Value
 from cdcwire.model.temporal import temporal_text
 
 _Read: TypeAlias = Callable[[str], Value]

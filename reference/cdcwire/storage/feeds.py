@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.model.events import Column, Event, Position, Progress, Table
-from cdcwire.model.kinds import EnumType, SetType
+from cdcwire.model.events import Event, Position, Progress, Table
+from cdcwire.model.kinds import Column, EnumType, SetType
 from cdcwire.storage import paths
 from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.storage.paths import DataPath, PathLayout
+from cdcwire.storage.sent_columns import ColumnSelector
 
 FileDecoder: TypeAlias = "Callable[[StoredFile], Iterable[Row | Event]]"
 
@@ -23,7 +24,8 @@ class StoredSettings:
     ``has_commit_ts``: rows may have a commit-ts; without one no row is known to be a repeat.
     ``has_labels``: rows have the elements of ENUM and SET. ``has_header``: the first record of a
     file names the columns. ``has_rows_of_one_record``: each record is one row. ``quote``: a
-    terminator between two of these signs ends no record; b"" for none.
+    terminator between two of these signs ends no record; b"" for none. ``selectors``: the columns
+    that rows have, where a format does not name them in its rows.
     """
 
     layout: PathLayout
@@ -35,6 +37,7 @@ class StoredSettings:
     has_header: bool = False
     has_rows_of_one_record: bool = True
     quote: bytes = b""
+    selectors: tuple[ColumnSelector, ...] = ()
 
 
 class RowEncoder(Protocol):

@@ -12,8 +12,19 @@ from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.strict_json import Number
-from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Role, Value
-from cdcwire.model.kinds import BitType, IntType, Type, UnknownType, YearType
+from cdcwire.model.events import Expression
+from cdcwire.model.kinds import (
+    ABSENT,
+    UNAVAILABLE,
+    BitType,
+    Column,
+    IntType,
+    Role,
+    Type,
+    UnknownType,
+    Value,
+    YearType,
+)
 from cdcwire.mysql.declared import (
     INTEGER_BITS,
     LARGE_SIZES,
@@ -25,6 +36,7 @@ from cdcwire.mysql.declared import (
     parse_declared,
     type_of_declared,
 )
+from cdcwire.storage.sent_columns import NOT_SENT, is_hidden
 
 CLAUSE = "storage: schema columns"
 
@@ -86,7 +98,8 @@ def column_of(
     """Return the neutral column. ``elements`` of the caller count before those of the file.
 
     ``source`` is the declared type with all its numbers, so that ``schema_column_of`` gives the
-    same column again. The primary key is the handle of its table.
+    same column again. The primary key is the handle of its table. The hidden column of an index on
+    an expression is virtual.
     """
     declared = declared_of(column)
     if declared is None:
@@ -98,6 +111,7 @@ def column_of(
         kind = type_of_declared(declared, time_zone)
         source = declared_text(declared)
     roles: frozenset[Role] = frozenset(("primary", "handle") if column.is_primary_key else ())
+    roles |= NOT_SENT if is_hidden(column.name) else frozenset()
     number = int(column.id) if column.id is not None else None
     default = _model_default(column.default, kind)
     name = readable_text(column.name)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.model.events import Column, Position, SchemaChange, Table
+from cdcwire.model.events import Position, SchemaChange, Table
+from cdcwire.model.kinds import Column
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.storage.paths import SchemaPath
 from cdcwire.storage.schema_columns import (

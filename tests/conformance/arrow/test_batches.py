@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.fast import RowDecoder
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, IntType, TextType
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import UNAVAILABLE, Column, DatetimeType, IntType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
     MessagePlace,

@@ -14,7 +14,12 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
 )
-from cdcwire_conformance.arrow.common_type import NoCommonType, common_type, types_differ
+from cdcwire_conformance.arrow.common_type import (
+    NoCommonType,
+    common_type,
+    kind_by_definition,
+    types_differ,
+)
 from cdcwire_conformance.arrow.types import UTC
 
 MEETINGS = [
@@ -30,6 +35,8 @@ MEETINGS = [
     ("int16", "float32", "float32"),
     ("int32", "float64", "float64"),
     ("decimal", "decimal(6,3)", "decimal(6,3)"),
+    ("decimal", "int64", "decimal"),
+    ("decimal", "int64 unsigned", "decimal"),
     ("decimal(6,3)", "decimal(10,2)", "decimal(11,3)"),
     ("decimal(6,3)", "int64 unsigned", "decimal(23,3)"),
     ("text(3)", "text(9)", "text(9)"),
@@ -48,7 +55,62 @@ MEETINGS = [
     ("array<int8>", "array<int16>", "array<int16>"),
     ("map<text,int8>", "map<text,int32>", "map<text,int32>"),
     ("vector", "array<float32>", "vector"),
+    ("array<unknown>", "array<text>", "array<text>"),
+    ("struct<a:int64,b:unknown>", "struct<a:int64,b:text>", "struct<a:int64,b:text>"),
+    ("struct<a:int64>", "struct<a:int64,b:unknown>", "json"),
+    ("map<text,text>", "struct<a:text>", "json"),
+    ("map<text,text>", "json", "json"),
 ]
+
+
+DEFINED = [  # the kind of messages, of a definition, and of the column
+    ("int16", "int8", "int8"),
+    ("int16", "int8 unsigned", "int8 unsigned"),
+    ("bool", "int8", "int8"),
+    ("int64", "int64 unsigned", "int64 unsigned"),
+    ("decimal(20,0)", "int64 unsigned", "int64 unsigned"),
+    ("bool", "bit(1)", "bit(1)"),
+    ("decimal", "decimal(10,2)", "decimal(10,2)"),
+    ("decimal(10,2)", "decimal", "decimal(10,2)"),
+    ("text", "decimal(10,2)", "decimal(10,2)"),
+    ("float64", "decimal(10,2)", "float64"),
+    ("float64", "float32", "float32"),
+    ("int32", "year", "year"),
+    ("text", "date", "date"),
+    ("datetime(3)", "datetime(0)", "datetime(0)"),
+    ("text", "json", "json"),
+    ("json", "text", "json"),
+    ("bytes", "text(5)", "bytes"),
+    ("text", "bytes", "bytes"),
+    ("enum", "enum(a,b)", "enum(a,b)"),
+    ("enum(a,b)", "enum(a,b,c)", "enum(a,b,c)"),
+    ("enum(a,b,c)", "enum(a,b)", "enum(a,b,c)"),
+    ("enum(a,c)", "enum(a,b)", "text"),
+    ("set(a)", "set(b)", "text"),
+    ("array<decimal>", "array<decimal(10,2)>", "array<decimal(10,2)>"),
+    ("struct<x:float64>", "unknown", "struct<x:float64>"),
+    ("map<text,text>", "json", "json"),
+    ("text", "struct<x:float64>", "text"),
+    ("decimal(20,0)", "int64", "decimal(20,0)"),
+    ("int64 unsigned", "int64", "int64 unsigned"),
+]
+
+
+@pytest.mark.parametrize(("sent", "declared", "expected"), DEFINED)
+def test_definition_says_what_messages_leave_open(sent: str, declared: str, expected: str) -> None:
+    assert kind_by_definition(parse_kind(sent), parse_kind(declared)) == parse_kind(expected)
+
+
+def test_definition_of_another_column_is_refused() -> None:
+    with pytest.raises(NoCommonType):
+        kind_by_definition(parse_kind("date"), parse_kind("int8"))
+
+
+def test_zone_of_messages_counts_where_the_definition_has_none() -> None:
+    instant = TimestampType(6, zone=UTC)
+    assert kind_by_definition(instant, TimestampType(3)) == TimestampType(3, zone=UTC)
+    assert kind_by_definition(instant, DatetimeType(6)) == instant
+    assert kind_by_definition(TimeType(6), TimeType(6, zone=UTC)) == TimeType(6)
 
 
 @pytest.mark.parametrize(("left", "right", "expected"), MEETINGS)
@@ -135,3 +197,8 @@ def test_labels_in_text_meet_numbers_only_with_a_definition(kind: str) -> None:
         common_type(parse_kind("text"), parse_kind(kind))
     labelled = parse_kind(f"{kind}(a,b)")
     assert common_type(parse_kind("text"), labelled) == TextType()
+
+
+def test_structs_meet_by_the_names_of_their_members() -> None:
+    left, right = parse_kind("struct<a:int8,b:unknown>"), parse_kind("struct<b:text,a:int64>")
+    assert common_type(left, right) == parse_kind("struct<a:int64,b:text>")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft import Column, ColumnGroup, Message, RowEvent, decode, encode
@@ -19,8 +19,8 @@ from cdcwire.formats.craft.events import messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.ranges import OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
-from cdcwire.model.events import Column as ModelColumn
 from cdcwire.model.events import RowChange, Table
+from cdcwire.model.kinds import Column as ModelColumn
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.building import ConversionError

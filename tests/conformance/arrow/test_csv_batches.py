@@ -16,8 +16,8 @@ pytest.importorskip("sqlglot", reason="needs the extra ddl")
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv.format import FORMAT

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import message_decoder, place_decoder, table_of_topic
 from cdcwire_conformance.compressions import known_compressions

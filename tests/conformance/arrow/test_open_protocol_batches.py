@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.open_protocol.batching import messages_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Table
 from cdcwire.model.kind_text import parse_kind
-from cdcwire.model.kinds import BytesType, TextType, TimestampType
+from cdcwire.model.kinds import BytesType, Column, TextType, TimestampType
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,
@@ -107,6 +107,11 @@ def test_definition_tells_the_order_of_a_feeds_columns() -> None:
     feed = table(a="int8", b="text", other="int8", id="int8")
     declared = table(id="int8", missing="int8", b="text", a="int8")
     assert apply_definition(feed, declared).column_names == ("id", "b", "a", "other")
+
+
+def test_key_of_a_definition_does_not_count_if_the_feed_lacks_a_column_of_it() -> None:
+    feed, declared = table(("b",), b="int8"), table(("a",), a="int8", b="int8")
+    assert apply_definition(feed, declared).key == ("b",)
 
 
 def test_definition_that_contradicts_a_feed_is_refused() -> None:

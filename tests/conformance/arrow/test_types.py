@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cdcwire.model.events import Column
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     BoolType,
+    Column,
     DatetimeType,
     DecimalType,
     EnumType,

@@ -9,12 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cdcwire.model.events import Column, Image
+from cdcwire.model.events import Image
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -46,9 +47,20 @@ WIDEST = "9" * 35 + "." + "9" * 30
 LABELS = ("a", "b", "c")
 NARROW = 0.10000000149011612  # what a float32 holds for 0.1
 
+INNER = Image((Column("t", TextType()),), ("é",))
+NESTED_COLUMNS = (
+    Column("w", DecimalType(None, 0)),
+    Column("n", FloatType(64)),
+    Column("o", StructType(INNER.columns)),
+)
+NESTED = Column("nested", StructType(NESTED_COLUMNS))
+NESTED_VALUE = Image(NESTED_COLUMNS, (Decimal("99999999999999999999"), 1.0, INNER))
+
 EXACT: list[tuple[Type, Type, Any, Any]] = [
     (IntType(64, True), IntType(64, True), MAX, Decimal(MAX)),
     (IntType(64, True), DecimalType(20, 0), MAX, Decimal(MAX)),
+    (IntType(64), IntType(64, True), -1, Decimal(MAX)),
+    (IntType(64), IntType(64, True), 2**63 - 1, Decimal(2**63 - 1)),
     (IntType(64), DecimalType(20, 0), -(2**63), Decimal(-(2**63))),
     (IntType(8), IntType(64), -128, -128),
     (IntType(8), BoolType(), 1, True),
@@ -63,6 +75,10 @@ EXACT: list[tuple[Type, Type, Any, Any]] = [
     (FloatType(32), FloatType(64), NARROW, NARROW),
     (FloatType(64), FloatType(32), 0.5, 0.5),
     (FloatType(64), DecimalType(6, 3), 0.5, Decimal("0.500")),
+    (FloatType(64), DecimalType(), 0.1, "0.1"),
+    (FloatType(64), FloatType(32), 0.1, NARROW),  # the digits name that float32
+    (FloatType(64), DecimalType(), 2.0**63, "9223372036854775808"),
+    (FloatType(64), DecimalType(), math.nan, "NaN"),
     (DecimalType(), DecimalType(), "1.10", "1.10"),
     (DecimalType(), DecimalType(), Decimal("1E+2"), "100"),
     (DecimalType(), DecimalType(), "not a number", "not a number"),
@@ -74,6 +90,18 @@ EXACT: list[tuple[Type, Type, Any, Any]] = [
         "9" * 35 + "." + "9" * 30,
         "9" * 35 + "." + "9" * 30,
     ),
+    (DatetimeType(form="us"), DatetimeType(), 9223372036825200000, "infinity"),
+    (DatetimeType(form="us"), DatetimeType(), -9223372036832400000, "-infinity"),
+    (DatetimeType(form="ms"), DatetimeType(), 9223372036825200, "infinity"),
+    (DatetimeType(form="us"), TimestampType(zone="+00:00"), 9223372036825200000, "infinity"),
+    (DatetimeType(form="ms"), DatetimeType(), 253402300800500, "+10000-01-01 00:00:00.5"),
+    (DateType("d"), DateType(), -2147472692, "infinity"),
+    (DateType("d"), DateType(), -2147472691, "-infinity"),
+    (DateType("d"), DateType(), -622191234, "infinity"),
+    (DateType("d"), DateType(), -625821272, "-infinity"),
+    (DateType("d"), DateType(), 2932897, "+10000-01-01"),
+    (DateType("d"), DateType(), -719529, "-0001-12-31"),
+    (TextType(), DateType(), "infinity", "infinity"),
     (TextType(), TextType(), "é", "é"),
     (TextType(), BytesType(), "é", b"\xc3\xa9"),
     (TextType(), BytesType(), b"\xff", b"\xff"),
@@ -82,6 +110,7 @@ EXACT: list[tuple[Type, Type, Any, Any]] = [
     (EnumType(), EnumType(LABELS), 2, "b"),
     (EnumType(), EnumType(LABELS), 0, ""),
     (EnumType(LABELS, "label"), EnumType(LABELS), "c", "c"),
+    (EnumType(("a,b",), "label"), EnumType(("a,b",)), r"a\,b", r"a\,b"),  # as Debezium sends it
     (EnumType(None, "label"), EnumType(None, "label"), "z", "z"),
     (SetType(), SetType(), 2**63, Decimal(2**63)),
     (SetType(), SetType(LABELS), 5, "a,c"),
@@ -104,6 +133,11 @@ EXACT: list[tuple[Type, Type, Any, Any]] = [
     (TextType(), BoolType(), "true", True),
     (parse_kind("array<int8>"), parse_kind("array<int16>"), (1, None, -1), [1, None, -1]),
     (parse_kind("map<text,int8>"), parse_kind("map<text,int8>"), (("a", 1),), [("a", 1)]),
+    (parse_kind("array<unknown>"), parse_kind("array<text>"), (None, None), [None, None]),
+    (parse_kind("array<unknown>"), parse_kind("array<struct<a:int8>>"), (), []),
+    (UnknownType(), parse_kind("struct<a:int8>"), None, None),
+    (parse_kind("map<text,text>"), JsonType(), (("b", "1"), ("a", None)), '{"a":null,"b":"1"}'),
+    (NESTED.type, JsonType(), NESTED_VALUE, '{"n":1,"o":{"t":"é"},"w":99999999999999999999}'),
 ]
 
 
@@ -113,11 +147,12 @@ def test_value_has_its_exact_form(wire: Type, canonical: Type, value: Any, expec
     assert build([value, None]).to_pylist() == [expected, None]
 
 
+POINT = StructType((Column("x", FloatType(64)), Column("y", FloatType(64))))
 REFUSED: list[tuple[Type, Type, Any, str]] = [
     (IntType(8), BoolType(), 2, CLAUSE_TYPES),
     (IntType(16), IntType(8), 200, CLAUSE_TYPES),
     (IntType(64, True), IntType(64), MAX, CLAUSE_TYPES),
-    (FloatType(64), FloatType(32), 0.1, CLAUSE_TYPES),
+    (FloatType(64), FloatType(32), 0.1000000001, CLAUSE_TYPES),
     (FloatType(64), IntType(64), 0.5, CLAUSE_TYPES),
     (FloatType(64), DecimalType(6, 3), math.inf, CLAUSE_TYPES),
     (IntType(64), FloatType(64), 2**53 + 1, CLAUSE_TYPES),
@@ -130,6 +165,7 @@ REFUSED: list[tuple[Type, Type, Any, str]] = [
     (SetType(), SetType(LABELS), 8, CLAUSE_LABELS),
     (UnknownType(), IntType(8), b"x", CLAUSE_TYPES),
     (TextType(), IntType(64), "seven", CLAUSE_TYPES),
+    (POINT, POINT, "POINT (1 2)", CLAUSE_TYPES),
 ]
 
 

@@ -15,9 +15,9 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 import pyarrow.parquet as pq
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 

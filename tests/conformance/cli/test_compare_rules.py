@@ -68,7 +68,7 @@ def test_window_is_a_number_or_a_time(text: str, start: int) -> None:
 )
 def test_other_units_and_times_are_refused(text: str, position: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        window_from(parsed("--from", text), position)  # type: ignore[arg-type]
+        window_from(parsed("--from", text), position)
     assert window_from(parsed("--from", "1713000000000"), "lsn") == Window(1713000000000)
 
 

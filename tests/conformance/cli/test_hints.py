@@ -27,11 +27,6 @@ DEBEZIUM = {
         b'"type":"io.debezium.postgresql.datachangeevent","data":{"after":{"id":1}}}',
         "a CloudEvent: set value.converter to JsonConverter",
     ),
-    "schema change topic": (
-        b'{"source":{"connector":"mysql","db":"shop","table":"t"},"databaseName":"shop",'
-        b'"ddl":"CREATE TABLE t (id int)","tableChanges":[]}',
-        "a message of the schema change topic: read the topics of the tables",
-    ),
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
 
 

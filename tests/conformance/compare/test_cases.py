@@ -7,11 +7,11 @@ from itertools import islice
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import TextType
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.compare.cases import (
     CaseMaker,
     NotSavedError,

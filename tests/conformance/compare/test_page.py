@@ -73,7 +73,7 @@ def page() -> str:
 
 
 def test_page_says_the_verdict_and_the_counts(page: str) -> None:
-    assert "DIFFERENT: 3 differences in 2 tables" in page
+    assert "DIFFERENT: 1 of 2 tables differs (3 differences)" in page
     assert re.search(r"shop\.orders</a></th><td>different</td>.*>6<.*>2<.*>1<", page)
     assert re.search(r"shop\.items</th><td>equal</td>.*>7<.*>0<.*>0<", page)
     assert "cut to milliseconds on the right" in page

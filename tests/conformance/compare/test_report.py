@@ -11,7 +11,8 @@ pytest.importorskip("jsonschema", reason="needs the extra check")
 
 import jsonschema
 
-from cdcwire_conformance.compare.report import json_text, schema, share_text, text
+from cdcwire_conformance.compare.document import json_text, schema
+from cdcwire_conformance.compare.report import share_text, text
 from cdcwire_conformance.compare.result import (
     ABSENT,
     NULL,
@@ -116,7 +117,7 @@ def test_repeated_and_single_rows_tell_where_they_are() -> None:
     assert "    right  2 times, feed[1]@17, rows[2]\n" in found
     assert "  only left: delete id=7 at commit_ts 1000\n    left   a/messages.jsonl:3\n" in found
     assert "  8 same, 1 only left, 1 repeated right\n" in found
-    assert found.endswith("DIFFERENT: 2 differences in 1 table\n")
+    assert found.endswith("DIFFERENT: 1 of 1 table differs (2 differences)\n")
 
 
 def test_row_without_key_is_shown_by_its_columns() -> None:

@@ -43,6 +43,12 @@ def shown(value: str | Shown | None) -> Shown:
             "decimal",
             "unsigned 64-bit number read as signed on the left",
         ),
+        (
+            "9223372036854775808",
+            "-9223372036854775808",
+            "decimal",
+            "unsigned 64-bit number read as signed on the right",
+        ),
         ("0.1", "0.10000000149011612", "float64", "passed through a 32-bit float on the right"),
         (
             "9007199254740993",
@@ -141,11 +147,47 @@ def test_row_counts_once_in_a_pattern_of_both_images() -> None:
 def test_coarser_cut_belongs_to_the_finer_one() -> None:
     values = (("00.123456", "00.123"), ("00.120456", "00.120"), ("00.000456", "00.000"))
     rows = [
-        changed(n, ColumnDifference("after", "t", "time(6)", *(Shown(f"10:00:{v}") for v in pair)))
-        for n, pair in enumerate(values)
+        changed(
+            n,
+            ColumnDifference(
+                "after", "t", "time(6)", Shown(f"10:00:{left}"), Shown(f"10:00:{right}")
+            ),
+        )
+        for n, (left, right) in enumerate(values)
     ]
     (found,) = patterns_of(rows)
     assert (found.text, found.count) == ("cut to milliseconds on the right", 3)
+
+
+def options_of(kind: str, *pairs: tuple[str, str]) -> list[tuple[str, str | None]]:
+    rows = [
+        changed(n, ColumnDifference("after", "t", kind, Shown(left), Shown(right)))
+        for n, (left, right) in enumerate(pairs)
+    ]
+    return [(each.text, each.option) for each in patterns_of(rows)]
+
+
+def test_precision_is_proposed_that_makes_all_values_equal() -> None:
+    # By itself the second pair looks like a cut to milliseconds. That would not accept the first.
+    pairs = ("23:59:59", "23:59:59.999999"), ("00:00:00", "00:00:00.000001")
+    expected = [("cut to seconds on the left", "--precision t=s")]
+    assert options_of("time(6)", *pairs) == expected
+    assert options_of("time(6)", *reversed(pairs)) == expected
+
+
+def test_rounded_times_have_no_option() -> None:
+    pair = "10:00:00.999999", "10:00:01.000"
+    assert options_of("time(6)", pair) == [("rounded to milliseconds on the right", None)]
+
+
+def test_same_numbers_of_another_scale_are_accepted_without_their_zeros() -> None:
+    pairs = ("1.5", "1.50"), ("-2", "-2.00"), ("0.10", "0.1000"), ("10", "10.0")
+    assert options_of("decimal", *pairs) == [
+        ("same number, more zeros at the end on the right", "--ignore-scale t")
+    ]
+    assert options_of("int64", ("1", "1.0")) == [
+        ("same number, more zeros at the end on the right", None)
+    ]
 
 
 def test_rows_of_one_side_are_patterns_by_their_op() -> None:

@@ -10,15 +10,26 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import UNAVAILABLE, Column
 from cdcwire_conformance.compare.value_masks import RowMask
+from cdcwire_generators.strategies.values import values
 
 MASK = RowMask(b"a key of sixteen bytes or more", "row 1")
 
 
 TEXT = kinds.TextType()
+KINDS: tuple[kinds.Type, ...] = (
+    *(kinds.IntType(bits, unsigned) for bits in (8, 16, 24, 32, 64) for unsigned in (True, False)),
+    *(kinds.FloatType(32), kinds.FloatType(64), kinds.DecimalType(65, 30), kinds.DecimalType(9, 0)),
+    *(TEXT, kinds.BytesType(), kinds.BitType(64), kinds.YearType(), kinds.JsonType()),
+    *(kinds.DateType(), kinds.TimeType(6), kinds.DatetimeType(6), kinds.TimestampType(6)),
+    *(kinds.EnumType(), kinds.SetType()),
+)
 EPOCH = datetime.fromisoformat("1970-01-01")
 
 
@@ -116,7 +127,7 @@ def test_case_stays_the_only_difference() -> None:
         (float("inf"), kinds.FloatType(64)),
         ("0000-00-00", kinds.DateType()),
         ("NaN", kinds.DecimalType()),
-        (2, kinds.EnumType()),
+        ("infinity", kinds.TimestampType()),
         (0, kinds.YearType()),
     ],
 )
@@ -143,18 +154,90 @@ def test_other_types_keep_their_domain() -> None:
     assert (len(key), len(str(value))) == (1, 2)
 
 
-def test_json_keeps_names_form_and_escapes() -> None:
-    text = '{"name": "Alice\\n\\u00e9", "n" :[1,  -2.50, true, null]}'
+def test_json_keeps_its_form_and_escapes() -> None:
+    text = '{"name": "Alice\\n\\u00e9", "n" :[1,  -2.50, true, null, 1e100]}'
     found = masked(text, kinds.JsonType())
     assert len(found) == len(text)
-    document = json.loads(found)
-    assert list(document) == ["name", "n"]
-    assert document["name"].endswith("\né")
-    assert "Alice" not in found
-    assert document["n"][2:] == [True, None]
+    name, number = json.loads(found).items()
+    assert len(name[0]) == 4
+    assert name[1].endswith("\né")
+    assert not {"name", "Alice"} & set(re.findall("[A-Za-z]+", found))
+    assert number[1][2:4] == [True, None]
+    assert math.isfinite(number[1][4])
     assert [index for index, sign in enumerate(found) if sign == " "] == [
         index for index, sign in enumerate(text) if sign == " "
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("۰۹۱۲۳۴۵۶۷۸۹", TEXT),
+        ("ＴＡＲＯ", TEXT),
+        ("👩🏽‍💻🎉🎂", TEXT),
+        ("ⅧⅨⅩ", TEXT),
+        ("\ue000\ue001\ue002", TEXT),
+        ('{"alice@example.org": true}', kinds.JsonType()),
+        ("1987-06-00", kinds.DateType()),
+        ("0987-06-15", kinds.DateType()),
+        ("1987-06-15 24:00:00", kinds.DatetimeType()),
+        ("12024-06-15", TEXT),
+        ("9.82451653E8", kinds.DecimalType()),
+        ("1E+400", kinds.DecimalType()),
+        (2147483648, kinds.IntType(32, unsigned=True)),
+        (-(2**31), kinds.IntType(32)),
+        (253402300799999999, kinds.TimestampType(form="us")),
+        (12345, kinds.YearType()),
+        (54321, kinds.EnumType()),
+        ("unknown", kinds.EnumType(("a", "b"), "label")),
+        ("a,unknown", kinds.SetType(("a", "b"), "label")),
+        (1.7976931348623157e308, kinds.FloatType(64)),
+        (3.4028234663852886e38, kinds.FloatType(32)),
+        (b"abc\xff\xfe\xfd", TEXT),
+    ],
+)
+def test_no_form_of_a_value_is_left(value: Any, kind: kinds.Type) -> None:
+    for row in map(str, range(40)):
+        found = masked(value, kind, RowMask(MASK.key, row))
+        assert not runs_left(value, found), found
+        if isinstance(value, str):
+            assert len(found.encode()) == len(value.encode())
+
+
+def test_ill_formed_text_stays_ill_formed() -> None:
+    for text in (
+        b"a\xff",
+        b"\xe2\x82",
+        b"\xe0\x80\x80",
+        b"\xc3",
+        b"\xf0\x8f\xbf\xbf",
+        b"\xed\xa0\x80",
+    ):
+        for row in map(str, range(40)):
+            found = masked(text, mask=RowMask(MASK.key, row))
+            assert len(found) == len(text)
+            with pytest.raises(UnicodeDecodeError):
+                found.decode()
+
+
+def runs_left(value: Any, found: Any) -> list[str]:
+    """Return what three characters in a row a masked value still has in their place."""
+    one, other = (each.hex() if isinstance(each, bytes) else str(each) for each in (value, found))
+    same = "".join(
+        a if a == b and a.isalnum() and a != "0" else " " for a, b in zip(one, other, strict=False)
+    )
+    width = 6 if isinstance(value, bytes) else 3
+    words = ("true", "false", "null")  # of JSON
+    return [run for run in same.split() if len(run) >= width and run not in words]
+
+
+@given(st.data())
+def test_no_three_characters_of_any_value_are_left(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from(KINDS))
+    value = data.draw(values(kind))
+    found = masked(value, kind, RowMask(MASK.key, data.draw(st.text(max_size=3))))
+    if not isinstance(value, float):  # the exponent of another float may be longer
+        assert not runs_left(value, found)
 
 
 def test_only_chosen_columns_of_an_event_are_masked_under_their_common_names() -> None:

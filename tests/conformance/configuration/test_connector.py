@@ -82,6 +82,7 @@ def test_a_connector_with_its_name_around_it(file: Path) -> None:
     assert found.options_for("debezium-json") == (
         {
             "dialect": "debezium-2.7",
+            "connector": "mysql",
             "time-precision-mode": "adaptive_time_microseconds",
             "topic-prefix": "fullfillment",
         },
@@ -207,10 +208,38 @@ def test_rows_by_themselves_and_keys_of_text_are_options(file: Path) -> None:
     options, _ = found.options_for(found.format_for(None))
     assert found.warnings == ()
     assert (options["transforms"], options["key-converter"]) == ("unwrap", "string")
-    prefix = {"transforms.unwrap.add.fields.prefix": "_"}
-    assert problem(file, {**POSTGRES, **unwrap, **prefix}) == (
-        "FILE: transforms.unwrap.add.fields.prefix: debezium-json is read with __ only"
-    )
+    assert options["add-fields"] == "op,table"
+    assert "add-fields-prefix" not in options
+    prefix = {"transforms.unwrap.add.fields.prefix": "meta_"}
+    options, _ = read(file, {**POSTGRES, **unwrap, **prefix}).options_for("debezium-json")
+    assert options["add-fields-prefix"] == "meta_"
+
+
+def test_settings_of_another_transform_are_not_those_of_unwrap(file: Path) -> None:
+    route = {
+        "transforms": "route",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.route.add.fields": "op",
+    }
+    options, _ = read(file, {**POSTGRES, **route}).options_for("debezium-json")
+    assert "add-fields" not in options
+
+
+@pytest.mark.parametrize(
+    ("class_name", "expected"),
+    [
+        ("MySqlConnector", "mysql"),
+        ("io.debezium.connector.mariadb.MariaDbConnector", "mariadb"),
+        ("SqlServerConnector", "sqlserver"),
+        ("OracleConnector", "oracle"),
+        ("Db2Connector", "db2"),
+    ],
+)
+def test_the_class_names_the_connector_of_rows_by_themselves(
+    class_name: str, expected: str, file: Path
+) -> None:
+    found = read(file, {"connector.class": class_name, "value.converter": JSON})
+    assert found.options_for("debezium-json")[0]["connector"] == expected
 
 
 def test_transforms_of_topics_are_fine_and_unknown_ones_are_named(file: Path) -> None:
@@ -245,7 +274,7 @@ def test_unknown_properties_are_named_without_their_values(file: Path) -> None:
         ({**MYSQL, "value.converter": AVRO}, "FILE: connector.class=io.debezium.connector.mysql."),
         (
             {**MYSQL, "decimal.handling.mode": "exact"},
-            "FILE: decimal.handling.mode: 'exact' is not one of 'precise', 'string', 'double'",
+            "FILE: decimal.handling.mode: 'exact' is not one of 'auto', 'precise'",
         ),
         ({**MYSQL, "topic.prefix": ["a"]}, "FILE: topic.prefix: is not a text"),
         (

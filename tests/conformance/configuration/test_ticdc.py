@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.configuration import ANY_VALUE
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.configuration import ConfigurationError, read_ticdc
 from cdcwire_conformance.configuration.found import public_address
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.core.errors import Path
 from cdcwire.core.reader import Span
+from cdcwire.model.paths import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.formats.cdl_json import mutations as cdl_json
 from cdcwire_conformance.formats.debezium_json import mutations as debezium_json

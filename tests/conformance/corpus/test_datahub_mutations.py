@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.registry import get_format
 from cdcwire.datahub.crc32c import crc32c
+from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
 from cdcwire_conformance.corpus.store import load_case

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, Level
 from cdcwire_conformance.corpus.derive import derive_cases, find_case, is_base
 from cdcwire_conformance.corpus.mutations.rules import LONG_PART

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from cdcwire.core.registry import get_format
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.export import ExportError, archive, case_line, export_corpus
@@ -217,3 +217,12 @@ def test_command_counts_lines(
     captured = capsys.readouterr()
     assert captured.out == f"3 stored and 0 derived lines in {tmp_path / 'x.zip'}\n"
     assert captured.err == ""
+
+
+@pytest.mark.parametrize("name", ["e.zip", "e"])
+def test_export_leaves_what_it_did_not_make(golden: Path, tmp_path: Path, name: str) -> None:
+    keep = tmp_path / f"{name}.unfinished" / "x"
+    keep.mkdir(parents=True)
+    export_corpus(tmp_path / name, ["csv"], root=golden, derived=False)
+    assert keep.is_dir()
+    assert {each.name for each in tmp_path.iterdir()} >= {name, f"{name}.unfinished"}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Carrier
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.format import Carrier
 from cdcwire_conformance.sources.messages_io import InputError, read_messages, write_messages
 
 MESSAGES: list[Message] = [
@@ -45,25 +45,30 @@ def test_raw_file_is_a_value(tmp_path: Path) -> None:
     (tmp_path / "value.bin").write_bytes(b"\x00\xff")
     (tmp_path / "key.bin").write_bytes(b"k")
     value = str(tmp_path / "value.bin")
-    assert messages_of(value) == [KafkaMessage(None, b"\x00\xff")]
+    assert messages_of(value) == [KafkaMessage(None, b"\x00\xff", has_key=False)]
     assert messages_of(value, key=str(tmp_path / "key.bin")) == [KafkaMessage(b"k", b"\x00\xff")]
 
 
 def test_hex_file_may_have_white_space(tmp_path: Path) -> None:
     (tmp_path / "value.txt").write_text("00 0A\nff\n")
     assert messages_of(str(tmp_path / "value.txt"), hex=True) == [
-        KafkaMessage(None, b"\x00\x0a\xff")
+        KafkaMessage(None, b"\x00\x0a\xff", has_key=False)
     ]
 
 
 def test_standard_input_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, b'{"id": 1}')
-    assert list(read_messages("-")) == [("standard input", KafkaMessage(None, b'{"id": 1}'))]
+    assert list(read_messages("-")) == [
+        ("standard input", KafkaMessage(None, b'{"id": 1}', has_key=False))
+    ]
 
 
 def test_standard_input_of_message_objects_is_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, b'{"key":null,"value":"AAE="}\n{"value":null}\n')
-    assert messages_of("-") == [KafkaMessage(None, b"\x00\x01"), KafkaMessage(None, None)]
+    assert messages_of("-") == [
+        KafkaMessage(None, b"\x00\x01"),
+        KafkaMessage(None, None, has_key=False),
+    ]
 
 
 def test_lines_are_written_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -135,4 +140,4 @@ def test_bytes_are_a_file_or_a_value_as_the_format_says(
 ) -> None:
     (tmp_path / name).write_bytes(b"x")
     found = [message for _, message in read_messages(str(tmp_path / name), carriers=carriers)]
-    assert found == [StoredFile(name, b"x") if is_file else KafkaMessage(None, b"x")]
+    assert found == [StoredFile(name, b"x") if is_file else KafkaMessage(None, b"x", has_key=False)]

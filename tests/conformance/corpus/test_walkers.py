@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import event_to_json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.export import case_line, export_corpus

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.model.events import ABSENT, Column, Expression
+from cdcwire.model.events import Expression
+from cdcwire.model.kinds import ABSENT, Column
 from cdcwire.model.text import column_to_json
 from cdcwire_conformance.ddl import parse_ddl
 

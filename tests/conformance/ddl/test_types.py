@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.model.events import Column
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column
 from cdcwire_conformance.ddl import DdlError, parse_ddl
 
 pytest.importorskip("sqlglot", reason="the extra [ddl] is not installed")
@@ -95,7 +95,7 @@ def test_character_set_binary_of_the_table_makes_texts_bytes() -> None:
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("inet6", "'inet6' is not a type of MySQL"),
+        ("inet9", "'inet9' is not a type of MySQL"),
         ("array<int>", "'array' is not a type of MySQL"),
         ("varchar", "a varchar needs its length"),
         ("char(256)", "a char can't have 256 characters"),

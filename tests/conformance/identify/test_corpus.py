@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
@@ -23,6 +23,8 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "identify-messa
 TABLE = re.compile(r"(?<=<!-- table of the corpus -->\n).*?(?=\n\n)", re.DOTALL)
 LEAST_IDENTIFIED = 0.99
 # Broken for one format, whole for the other.
+# A plain row without a schema, whose added fields have names of its own: no byte says Debezium.
+WITHOUT_SIGNS = {"debezium-json/unwrapped/own-names"}
 OF_THE_OTHER_FORM = {"craft/message/proposal-form", "craft-proposal/message/shipped-form"}
 
 
@@ -34,7 +36,7 @@ def _identify(case: Case) -> Identification:
 
 def _accept_cases() -> Iterator[tuple[Case, Identification]]:
     for case in load_cases():
-        if case.expect == "accept":
+        if case.expect == "accept" and case.id not in WITHOUT_SIGNS:
             yield case, _identify(case)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span, Subject
+from cdcwire.format import Format
 from cdcwire.model.carries import EVENT_FIELDS, EXACT, KINDS, NO, Carries
-from cdcwire.model.events import Column, Event, Image, Position, Progress, RowChange, Table
-from cdcwire.model.kinds import IntType
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
+from cdcwire.model.kinds import Column, IntType
 from cdcwire_conformance.corpus import Case
 
 _ROW = Table("t", "s", key=("n",))

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.model.carries import EXACT
 from cdcwire.model.events import Event, Position, Progress
 from cdcwire.model.text import Json, event_to_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.corpus import Case, load_cases
 from cdcwire_conformance.corpus.case import Fault
 from cdcwire_conformance.judge import judge_decoded, judge_encoded, rules_of
+from cdcwire_conformance.judge.cases import judge_size
 from cdcwire_conformance.judge.locate import find_focus
 from cdcwire_conformance.protocol import Events, Messages, Rejected
 
@@ -44,6 +46,16 @@ def test_accept_equal_events_pass(toy: Format, a_case: Make) -> None:
     case = a_case()
     case = replace(case, events=events_of(toy, case))
     assert judge_decoded(case, Events(events_of(toy, case)), rules_of(toy)).passed
+
+
+def test_answer_far_larger_than_its_case_is_not_compared_in_detail(a_case: Make) -> None:
+    case = replace(a_case(), events=[{"kind": "row"}])
+    for answer in (Events([]), Messages(())):
+        assert judge_size(case, answer, 1 << 20).passed
+        assert "not compared in detail" in judge_size(case, answer, 2 << 20).problem
+    assert judge_size(case, Rejected("no" * (1 << 20)), 2 << 20).passed
+    large = replace(case, events=[{"kind": "row", "query": "x" * (1 << 20)}])
+    assert judge_size(large, Events([]), 16 << 20).passed
 
 
 def test_accept_other_value_fails_at_its_byte(toy: Format, a_case: Make) -> None:

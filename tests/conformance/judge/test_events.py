@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.format import Format
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.model.text import Json
+from cdcwire.registry import get_format
 from cdcwire_conformance.judge.events import EventRules, compare_events, rules_of
 
 ROW: dict[str, Json] = {

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.known_wrong import KnownWrong

@@ -9,10 +9,10 @@ from itertools import islice
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases, is_base
 from cdcwire_conformance.corpus.store import load_cases

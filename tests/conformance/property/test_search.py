@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event
+from cdcwire.registry import get_format
 from cdcwire_conformance.known_wrong import KnownWrong
 from cdcwire_conformance.known_wrong.decoder import right
 from cdcwire_conformance.property.search import Findings, SearchSettings, search

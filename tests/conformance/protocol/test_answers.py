@@ -116,3 +116,27 @@ def test_answer_is_read(cmd: str, document: dict[str, Json], answer: Answer) -> 
 def test_answer_that_is_none_is_refused(cmd: str, document: dict[str, Json], problem: str) -> None:
     with pytest.raises(ProtocolError, match=problem):
         parse_answer(document, 1, cmd)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"seq":1,"events":[{}],"events":[]}',
+        b'{"seq":1,"events":[{"kind":"row","kind":"ddl"}]}',
+    ],
+)
+def test_repeated_member_is_no_answer(line: bytes) -> None:
+    with pytest.raises(ProtocolError, match="is repeated"):
+        parse_line(line)
+
+
+@pytest.mark.parametrize("seq", [1.0, True, "1", None])
+def test_seq_of_another_type_is_refused(seq: Json) -> None:
+    with pytest.raises(ProtocolError, match="the answer has seq"):
+        parse_answer({"seq": seq, "events": []}, 1, "decode")
+
+
+@pytest.mark.parametrize("protocol", [True, 1.0])
+def test_protocol_of_another_type_is_refused(protocol: Json) -> None:
+    with pytest.raises(ProtocolError, match="says protocol"):
+        parse_description({"protocol": protocol, "formats": {}})

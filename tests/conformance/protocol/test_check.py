@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from cdcwire.model.text import Json
+from cdcwire.model.events import POSITION_MEMBERS
+from cdcwire.model.text import Json, event_from_json, event_to_json
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.protocol.answers import ProtocolError
 from cdcwire_conformance.protocol.check import (
@@ -62,6 +63,15 @@ def test_answers_of_the_reference_fit(checker: ProtocolChecker) -> None:
 ROW: dict[str, Json] = {"kind": "row", "op": "insert", "table": "t"}
 
 
+def test_position_of_every_source_fits(checker: ProtocolChecker) -> None:
+    position: dict[str, Json] = dict.fromkeys(POSITION_MEMBERS, "1")
+    position |= {"file": "binlog.000001", "gtid": "0-1-7", "rs_id": "0x000002.00000001.0010"}
+    position |= {"scn": "18446744073709551615", "commit_scn": "7,8", "change_lsn": "0027:0a:01"}
+    checker.check("event", {**ROW, "before": None, "after": {}, "position": position})
+    event = event_from_json({**ROW, "position": position})
+    assert event_to_json(event)["position"] == position
+
+
 @pytest.mark.parametrize(
     "event",
     [
@@ -73,6 +83,8 @@ ROW: dict[str, Json] = {"kind": "row", "op": "insert", "table": "t"}
         {**ROW, "after": {"a": {"bytes": "no base64!"}}},
         {**ROW, "after": {"a": {"value": "1", "unit": "s"}}},
         {**ROW, "position": {"commit_ts": 1}},
+        {**ROW, "position": {"pos": "x"}},
+        {**ROW, "position": {"scn": 1}},
         {**ROW, "position": {"offset": "1"}},
         {**ROW, "colour": "red"},
         {"kind": "ddl", "query": "x"},

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.features import HEADING, features_of
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.judge.events import compare_events, rules_of

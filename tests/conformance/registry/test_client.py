@@ -21,7 +21,7 @@ pytest.importorskip("urllib3", reason="the extra registry is not installed")
 
 from urllib3.exceptions import SSLError
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro import FORMAT
 from cdcwire_conformance.cli import main
@@ -265,6 +265,30 @@ def test_body_that_drips_ends_in_time_and_is_tried_again_once(server: Server) ->
         handler.end_headers()
         while not server.is_over.wait(0.02):
             handler.wfile.write(b" ")
+
+    server.answers = [drip]
+    with pytest.raises(RegistryError, match=r"the answer was not whole in 0\.2 s \(tried 2 times"):
+        server.client(HASTY).get(7)
+
+
+@pytest.mark.parametrize(
+    ("begin", "piece"),
+    [(b"2\r\n{}\r\n0\r\n", b"X-More: 1\r\n"), (b"", b"0")],
+    ids=["trailers", "size of a chunk"],
+)
+def test_chunks_that_drip_end_in_time(server: Server, begin: bytes, piece: bytes) -> None:
+    """Reading them, the HTTP library returns only when a line or all trailers have come."""
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.protocol_version = "HTTP/1.1"
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.wfile.write(begin)
+        for _ in range(500):  # 10 s
+            if not server.is_over.wait(0.02):
+                handler.wfile.write(piece)
+        handler.close_connection = True
 
     server.answers = [drip]
     with pytest.raises(RegistryError, match=r"the answer was not whole in 0\.2 s \(tried 2 times"):

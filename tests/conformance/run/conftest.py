@@ -29,6 +29,7 @@ class FakeTestee:
         self.is_closed = False
         self.remark: str | None = None
         self.is_fresh = True
+        self.size = 0
 
     def start(self) -> Description:
         return Description("fake", "1", "Python", {"toy": self._claim})
@@ -36,7 +37,7 @@ class FakeTestee:
     def ask(self, request: Request, *, fresh: bool = False) -> Reply:
         self.asked.append(request)
         is_fresh = fresh or self.is_fresh
-        return Reply(self._answer(request), "a word on standard error", is_fresh)
+        return Reply(self._answer(request), "a word on standard error", is_fresh, self.size)
 
     def announce(self, requests: Iterable[Request]) -> None:
         self.announced = list(requests)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.output.html.render import render_page
 from cdcwire_conformance.output.html.site import details_script, site_page

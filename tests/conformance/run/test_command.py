@@ -64,8 +64,12 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "text"),
     [
         (["verfy"], "invalid choice: 'verfy'"),
+        (["verfy"], "; did you mean 'verify'?\ncdcwire --help lists what it takes\n"),
         (["verify", "krafft"], "format 'krafft' is not known; there are: craft, "),
+        (["verify", "krafft"], "; did you mean 'craft'?\n"),
         (["verify", "--level", "could"], "invalid choice: 'could'"),
+        (["verify", "--level", "shoud"], "; did you mean 'should'?\n"),
+        (["verify", "--tiemout=3"], "unrecognized arguments: --tiemout=3; did you mean '--time"),
         (["verify", "--timeout", "0"], "argument --timeout"),
         (["verify", "--jobs", "999999999"], "999999999 is too large; the most is 256"),
         (["verify", "--jobs", "9" * 5000], " more characters) is too large; the most is 256"),

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
 from cdcwire.model.events import Event
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.known_wrong import KnownWrong
 from cdcwire_conformance.output.json_document import document_of

@@ -124,6 +124,12 @@ def test_report_on_a_full_device_is_one_line(capsys: pytest.CaptureFixture[str])
     assert FULL.is_char_device()
 
 
+def with_ddl(feed: Path) -> Path:
+    file = feed.parent / "tables.sql"
+    file.write_text("CREATE TABLE t (id int);")
+    return file
+
+
 WRITERS: dict[str, Callable[[Path], list[str]]] = {
     "verify": lambda feed: ["verify", "cdl-json", "--case", "cdl-json/document", "--jobs", "1"],
     "decode": lambda feed: ["decode", "maxwell-json", str(feed)],
@@ -132,6 +138,7 @@ WRITERS: dict[str, Callable[[Path], list[str]]] = {
     "identify": lambda feed: ["identify", str(feed)],
     "options": lambda feed: ["options", "csv"],
     "size": lambda feed: ["size", "--workload", "tiny", "--rows", "2", "--jobs", "1"],
+    "tables": lambda feed: ["tables", str(with_ddl(feed))],
     "storage": lambda feed: ["storage", "check", "csv", str(feed.parent / "prefix")],
     "corpus": lambda feed: ["corpus", "list", "cdl-json"],
     "witness": lambda feed: ["witness", "cdl-json"],

@@ -11,15 +11,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import InvalidStateError
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from cdcwire_conformance.__main__ import main as main_of_package
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.generate_parts import PART_ROWS
 from cdcwire_conformance.export import export_corpus
 from cdcwire_conformance.interrupts import Terminated, interrupts_raise, interrupts_wait
+from cdcwire_conformance.processes import _without_lost_results
 from cdcwire_conformance.sources import messages_io
 from cdcwire_conformance.testees.memory import can_measure
 from cdcwire_conformance.whole_files import whole_file
@@ -312,3 +315,45 @@ def test_ignored_interrupt_stays_ignored() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_while_modules_are_imported_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting:
+        def find_spec(self, name: str, path: object, target: object = None) -> None:
+            if name == "cdcwire_conformance.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "cdcwire_conformance.cli", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    assert main_of_package(["decode"]) == 130
+    assert capsys.readouterr().err == "cdcwire: interrupted\n"
+
+
+def test_lost_results_of_an_interrupted_pool_are_not_shown() -> None:
+    shown: list[type[BaseException]] = []
+    show = _without_lost_results(lambda arguments: shown.append(arguments.exc_type))
+    for kind in (InvalidStateError, ZeroDivisionError):
+        show(threading.ExceptHookArgs((kind, None, None, None)))
+    assert shown == [ZeroDivisionError]
+
+
+POOL = """
+import time
+from cdcwire_conformance.processes import process_pool
+if __name__ == "__main__":
+    try:
+        with process_pool(2) as pool:
+            for _ in pool.map(time.sleep, [0.01] + [30.0] * 20):
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_interrupted_pool_ends_without_a_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "pool.py"
+    file.write_text(POOL)
+    done = subprocess.run([sys.executable, file], capture_output=True, timeout=LONGEST, check=True)
+    assert (done.stdout, done.stderr) == (b"interrupted\n", b"")

@@ -12,7 +12,7 @@ pytest_plugins = ("pytester",)
 
 MARKED = """
 import pytest
-from cdcwire.core.registry import get_format
+from cdcwire.registry import get_format
 
 @pytest.mark.cdcwire_cases("craft", pattern="craft/values/year-2024", derived={derived})
 def test_right(cdcwire_case):

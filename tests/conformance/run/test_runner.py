@@ -30,6 +30,17 @@ def crash(request: Request) -> Answer:
     raise NoAnswer("crashed", "boom", "its last words")
 
 
+def test_run_answer_far_larger_than_its_case_fails(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    testee = fake()
+    testee.size = 64 << 20
+    run([a_case("a")], [], [testee], results)
+    (outcome,) = results.outcomes
+    assert outcome.verdict == "failed"
+    assert "67,108,864 bytes" in outcome.problem
+
+
 def test_run_right_answers_pass(results: Results, a_case: Make, fake: Fake) -> None:
     testee = fake()
     run([a_case("a"), a_case("b")], [], [testee], results)

@@ -1,15 +1,17 @@
-"""Files that are written whole: whatever else has the name of the unfinished file."""
+"""Files that are written whole: nothing else in the directory changes, whatever its name."""
 
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 
 import pytest
 
+from cdcwire_conformance import whole_files
 from cdcwire_conformance.whole_files import write_whole
 
-UNFINISHED = ".report.json.unfinished"
+OLD_NAMES = (".report.json.unfinished", "report.json.unfinished", ".cdcwire-00.unfinished")
 
 
 @pytest.fixture
@@ -19,52 +21,54 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("victim", ["file", "missing"])
-def test_whole_file_does_not_write_through_a_link(victim: str, folder: Path) -> None:
-    outside = folder.parent
-    (outside / "file").write_bytes(b"keep")
-    (folder / UNFINISHED).symlink_to(outside / victim)
+def test_whole_file_leaves_what_it_did_not_make(folder: Path) -> None:
+    for name in OLD_NAMES:
+        (folder / name).mkdir()
+    (folder / "other.unfinished").write_bytes(b"keep")
     write_whole(folder / "report.json", b"new")
-    assert (outside / "file").read_bytes() == b"keep"
-    assert not (outside / "missing").exists()
-    assert [each.name for each in folder.iterdir()] == ["report.json"]
-    assert not (folder / "report.json").is_symlink()
+    assert {each.name for each in folder.iterdir()} == {
+        *OLD_NAMES,
+        "other.unfinished",
+        "report.json",
+    }
     assert (folder / "report.json").read_bytes() == b"new"
 
 
-def test_whole_file_does_not_write_through_a_hard_link(folder: Path) -> None:
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "hard link", "directory"])
+def test_whole_file_uses_no_name_that_something_has(
+    kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is guessed leads nowhere: the file is new, or it is not written."""
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "guessed")
+    taken = folder / ".cdcwire-guessed.unfinished"
     other = folder.parent / "file"
     other.write_bytes(b"keep")
-    os.link(other, folder / UNFINISHED)
-    write_whole(folder / "report.json", b"new")
+    if kind == "link":
+        taken.symlink_to(other)
+    elif kind == "link to nothing":
+        taken.symlink_to(folder.parent / "missing")
+    elif kind == "hard link":
+        os.link(other, taken)
+    else:
+        taken.mkdir()
+    with pytest.raises(OSError, match=r"report\.json'$"):
+        write_whole(folder / "report.json", b"new")
     assert other.read_bytes() == b"keep"
+    assert not (folder.parent / "missing").exists()
+    assert not (folder / "report.json").exists()
+    assert [each.name for each in folder.iterdir()] == [taken.name]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_whole_file_does_not_wait_for_the_reader_of_a_pipe(folder: Path) -> None:
-    os.mkfifo(folder / UNFINISHED)
-    # Without a reader an open for writing would wait for ever.
-    reader = os.open(folder / UNFINISHED, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        write_whole(folder / "report.json", b"new")
-        assert os.read(reader, 9) == b""
-    finally:
-        os.close(reader)
-    assert (folder / "report.json").is_file()
-    assert [each.name for each in folder.iterdir()] == ["report.json"]
+def test_whole_file_that_fails_leaves_the_old_one(folder: Path) -> None:
+    (folder / "report.json").write_bytes(b"old")
 
+    def fail() -> None:
+        with whole_files.whole_file(folder / "report.json") as out:
+            out.write(b"half")
+            raise ZeroDivisionError
 
-def test_whole_file_replaces_what_a_killed_run_has_left(folder: Path) -> None:
-    (folder / UNFINISHED).write_bytes(b"older and longer")
-    write_whole(folder / "report.json", b"new")
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert [(each.name, each.read_bytes()) for each in folder.iterdir()] == [
-        ("report.json", b"new")
+        ("report.json", b"old")
     ]
-
-
-def test_whole_file_leaves_a_directory_of_the_unfinished_name(folder: Path) -> None:
-    (folder / UNFINISHED).mkdir()
-    with pytest.raises(OSError, match=r"report\.json'$") as caught:
-        write_whole(folder / "report.json", b"new")
-    assert caught.value.filename == str(folder / "report.json")
-    assert [each.name for each in folder.iterdir()] == [UNFINISHED]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.context import Context
 from cdcwire.model.events import RowChange
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import generate, size
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.size import SizeError

@@ -10,12 +10,12 @@ from functools import partial
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.carries import as_form
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import EnumType, IntType, TextType, UnknownType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, EnumType, IntType, TextType, UnknownType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.size import (
     Input,
     SizeError,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event
 from cdcwire_conformance.sources.storage.generating import write_prefix

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.storage import Fault
 from cdcwire_conformance.sources.storage.checking import NO_COMMIT_TS, Checked, check_prefix
@@ -284,7 +284,6 @@ PLANTS: list[tuple[Plant, str]] = [
     (hash_that_lies, "schema-hash"),
     (half_written_file, "half-written"),
     (index_ahead, "index-missing-file"),
-    (index_behind, "index-behind"),
     (index_missing, "index-missing"),
     (index_of_no_file, "index-unreadable"),
     (row_of_another_table, "row-of-another-table"),
@@ -325,6 +324,23 @@ def test_check_finds_a_planted_fault_and_nothing_else(
     found = checked(LocalStore(prefix), format_name)
     assert [(fault.kind, fault.path) for fault in found.faults] == [(kind, name)]
     assert found.faults[0].clause.startswith(("storage: ", "csv: ", "canal-json: "))
+
+
+def test_check_stale_index_is_a_note_where_a_checkpoint_says_what_is_complete(
+    prefix: Path, format_name: str
+) -> None:
+    name = index_behind(Spoilt(prefix, format_name))
+    found = checked(LocalStore(prefix), format_name)
+    assert found.faults == []
+    (note,) = found.notes
+    assert note.startswith(f"{name}: the index names file 1, but ")
+
+
+def test_check_stale_index_is_a_fault_without_a_checkpoint(prefix: Path, format_name: str) -> None:
+    name = index_behind(Spoilt(prefix, format_name))
+    (prefix / "metadata").unlink()
+    found = checked(LocalStore(prefix), format_name)
+    assert [(fault.kind, fault.path) for fault in found.faults] == [("index-behind", name)]
 
 
 def test_check_half_written_file_names_the_byte_where_it_ends(

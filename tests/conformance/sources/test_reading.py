@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context, Selection
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
+from cdcwire.model.events import Event, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, IntType
+from cdcwire.registry import get_format
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.prefix import list_prefix
@@ -119,9 +120,9 @@ class _Growing(LocalStore):
         self.is_listed = True
         yield from found
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, most: int | None = None) -> bytes:
         is_late = self.is_listed and path == "metadata"
-        return self.checkpoint_then if is_late else super().read(path)
+        return self.checkpoint_then if is_late else super().read(path, most)
 
 
 def test_list_of_a_growing_prefix_has_all_below_its_checkpoint(
@@ -218,7 +219,7 @@ def test_read_and_check_of_paths_by_table_id(prefix: Path, format_name: str) -> 
 
 
 def test_read_and_check_of_files_of_two_dispatchers(prefix: Path, format_name: str) -> None:
-    """Each dispatcher counts its own files, and commit-ts may fall from one to the other."""
+    """Each dispatcher counts its own files. The rows of a table come in the order of commit-ts."""
     before, _ = read(prefix, format_name)
     for folder in sorted(prefix.glob("shop/users/[0-9]*/2*")):
         for owner, files in (("a", sorted(folder.glob("CDC0*"))[1::2]), ("b", [])):
@@ -231,7 +232,7 @@ def test_read_and_check_of_files_of_two_dispatchers(prefix: Path, format_name: s
         (folder / "meta" / "CDC.index").unlink()
     events, faults = read(prefix, format_name)
     assert faults == []
-    assert len(rows(events, "users")) == len(rows(before, "users"))
+    assert rows(events, "users") == rows(before, "users")
     assert check_prefix(LocalStore(prefix), format_name, Context(OPTIONS[format_name])).faults == []
 
 
@@ -245,3 +246,46 @@ def test_read_of_canal_json_in_the_queue_s_options_is_refused_by_name(tmp_path: 
 def test_list_prefix_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         list_prefix(LocalStore(tmp_path / "none"), get_format("csv"), Context())
+
+
+class _Counting(LocalStore):
+    """A directory that counts the bytes that are read at once."""
+
+    longest = 0
+
+    def read(self, path: str, most: int | None = None) -> bytes:
+        value = super().read(path, most)
+        self.longest = max(self.longest, len(value))
+        return value
+
+
+def test_metadata_and_index_files_are_not_read_beyond_their_limits(
+    prefix: Path, format_name: str
+) -> None:
+    index = next(prefix.rglob("CDC*.index"))
+    for file in (prefix / "metadata", index):
+        file.write_bytes(b" " * 1_000_000)
+    store = _Counting(prefix)
+    found = list_prefix(store, get_format(format_name), Context(OPTIONS[format_name]))
+    assert found.checkpoint is None
+    assert {fault.kind for fault in found.faults} >= {"metadata-unreadable"}
+    assert store.longest < 100_000
+
+
+def test_rows_of_two_dispatchers_without_commit_ts_stay_in_the_order_of_files(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "test/t3/100/2026-05-09"
+    (folder / "meta").mkdir(parents=True)
+    for owner, values in (("a", (3, 4)), ("b", (1, 2))):
+        for number, value in enumerate(values, start=1):
+            name = f"CDC_{owner}_{number:020d}.csv"
+            (folder / name).write_bytes(b'"I","t3","test",%d\r\n' % value)
+            (folder / "meta" / f"CDC_{owner}.index").write_text(f"{name}\n")
+    table = Table("t3", "test", columns=(Column("id", IntType(32)),), key=("id",))
+    context = Context({"include-commit-ts": False}, (table,))
+    place = LocalStore(tmp_path)
+    found = list_prefix(place, get_format("csv"), context)
+    faults: list[Fault] = []
+    events = rows(list(read_events(place, found, context, faults.append)), "t3")
+    assert [event.after and event.after.values[0] for event in events] == [3, 4, 1, 2]

@@ -6,20 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Progress,
-    RowChange,
-    SchemaChange,
-    Value,
-)
-from cdcwire.model.kinds import EnumType, SetType
+from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
+from cdcwire.model.kinds import Column, EnumType, SetType, Value
 from cdcwire.model.steps import fill_unchanged, join_halves
+from cdcwire.registry import get_format
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -25,7 +24,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import EnumType, IntType, TextType
+from cdcwire.model.kinds import Column, EnumType, IntType, TextType
 from cdcwire.storage import PathLayout, check_puts, read_index, read_metadata, read_schema_file
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
@@ -82,10 +81,10 @@ class Journal:
     def look(self, path: str) -> Listed | None:
         return Listed(path, len(self.files[path])) if path in self.files else None
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, most: int | None = None) -> bytes:
         if path not in self.files:
             raise FileNotFoundError(path)
-        return self.files[path]
+        return self.files[path][:most]
 
     def open(self, path: str) -> BinaryIO:
         return io.BytesIO(self.read(path))
@@ -237,6 +236,23 @@ def test_writer_rename_goes_on_under_the_new_name() -> None:
 def test_writer_change_of_a_database_has_a_separate_file() -> None:
     place = written([change(5, 1, "CREATE DATABASE s", Table(None, "s"))])
     assert any(path.startswith(f"s/meta/schema_{ts(5)}_") for path in place.puts)
+
+
+@pytest.mark.parametrize(("code", "version"), [(1, 5), (2, 1), (26, 5)])
+def test_writer_only_a_dropped_database_ends_its_tables(code: int, version: int) -> None:
+    defined = replace(table(), version=ts(1))
+    place = written(
+        [
+            row(2, 1),
+            change(5, 7, "CREATE INDEX i ON t (note)", table()),
+            row(6, 2),
+            change(7, code, "a statement about the database", Table(None, "s")),
+            row(9, 3),
+        ],
+        tables=(defined,),
+    )
+    versions = [name.split("/")[1] for name in names(place)]
+    assert versions == [str(ts(1)), str(ts(5)), str(ts(version))]
 
 
 @pytest.mark.parametrize("order", ["data-first", "index-first"])

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire_conformance.decode.reading import FeedError
 from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark import (
     decode_frame,
@@ -26,7 +27,6 @@ from cdcwire_conformance.spark import (
     parse_source,
     readable_errors,
 )
-from cdcwire_conformance.spark.decode.reading import FeedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import BytesType, IntType, StructType, TimestampType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import BytesType, Column, IntType, StructType, TimestampType
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.decode.workers import HERE
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
@@ -241,6 +242,7 @@ def test_options_say_what_is_left_out(compare: Compare, tmp_path: Path) -> None:
     assert [each["name"] for each in document["left_out"]] == [
         "before images of updates",
         "columns of deletes beyond the key",
+        "partition",
         "insert against update",
     ]
     assert "not compared: before images of updates (open-protocol" in out
@@ -421,8 +423,8 @@ def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tel
 @pytest.mark.parametrize("is_left", [True, False], ids=["left", "right"])
 def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left: bool) -> None:
     source = write(tmp_path / "a", "craft", inserts(4))
-    feed = ComparedFeed(parse_source(source)).open(spark, DEFAULT_OPTIONS)
-    feed, tables = feed.described(spark, DEFAULT_OPTIONS)
+    feed = ComparedFeed(parse_source(source)).open(DEFAULT_OPTIONS, HERE)
+    feed, tables = feed.described(DEFAULT_OPTIONS, workers=HERE)
     strangers = {
         name: replace(
             table, key=None, columns=tuple(replace(c, roles=frozenset()) for c in table.columns)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import DecimalType, FloatType, IntType, TextType
+from cdcwire.model.kinds import Column, DecimalType, FloatType, IntType, TextType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT
 from cdcwire_conformance.sources.messages_io import write_messages

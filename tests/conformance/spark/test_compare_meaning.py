@@ -14,20 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Position,
-    Progress,
-    RowChange,
-    SchemaChange,
-    Table,
-)
+from cdcwire.core.context import Context
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import (
     BytesType,
+    Column,
     DatetimeType,
     FloatType,
     IntType,
@@ -37,6 +28,7 @@ from cdcwire.model.kinds import (
     TimestampType,
     Type,
 )
+from cdcwire.registry import get_format
 from cdcwire.storage.metadata import write_metadata
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import read_messages, write_messages
@@ -335,7 +327,7 @@ def test_options_of_the_command_line_go_before_those_of_the_file(
         ),
         (
             ["craft:file:DIR/craft", "craft:file:DIR/kcat"],
-            "kcat/a.jsonl:1: the line is not a message: it has neither key nor value",
+            "kcat/a.jsonl:1: byte 0: unsupported version 123, 1 is known",
         ),
         (
             ["craft:file:DIR/craft", "craft:file:DIR/craft", "--ddl", "DIR/wrong.sql"],

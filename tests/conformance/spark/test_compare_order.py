@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import IntType
+from cdcwire.model.kinds import Column, IntType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.compare.result import Counts, RowDifference, TableComparison
-from cdcwire_conformance.compare.rules import ComparisonRules, Window
+from cdcwire_conformance.compare.result import (
+    Counts,
+    OrderDoubts,
+    RowDifference,
+    TableComparison,
+)
+from cdcwire_conformance.compare.rules import ComparisonRules, Window, final_rules
 from cdcwire_conformance.spark.compare.changes import compare_frames
 
 if TYPE_CHECKING:
@@ -44,6 +48,7 @@ KEYLESS = CanonicalTable("shop", "log", (Column("n", IntType(32)),), ())
 class Case:
     """Changes in the order of their feed: a letter for the key, a digit for the position.
 
+    A second digit is the value. A capital letter is a delete.
     A stroke begins another file, brackets hold what is in one message. ``named``: the differences
     beside, as a sign and the change: ``<`` and ``>`` out of order left and right, ``+`` repeated,
     ``*`` doubled, ``-`` on the left only.
@@ -77,6 +82,13 @@ CASES = (
     Case("doubled-and-sent-again", "a1 b2", "a1 a1 b2 a1 b2", "*a1 +a1 +b2"),
     Case("doubled-and-sent-again-doubled", "a1 a1 b2", "a1 a1 b2 a1 a1 b2", "*a1 +a1 +b2"),
     Case("sent-again-and-lost-there", "a1 b2 a1 b2", "b2", "-a1 +b2"),
+    Case("one-position", "a11 a12 a13", "a11 a12 a13"),
+    Case("one-position-in-a-message", "a11 a12 a13", "a11 (a12 a13)"),
+    Case("one-position-swapped", "a11 a12 a13", "a12 a11 a13", "<a1 >a1"),
+    Case("one-position-copy-swapped", "a11 a12 a11", "a11 a11 a12", "<a1 >a1"),
+    Case("one-position-sent-again", "a11 a12 b2 a11 a12 b2", "a11 a12 b2 a11 a12 b2"),
+    Case("one-position-and-delete", "A11 a12", "a12 A11"),
+    Case("one-position-in-two-files", "a11 a12", "a11 | a12"),
 )
 _SIGNS = {"<": "out of order", ">": "out of order", "-": "only left"}
 
@@ -90,10 +102,12 @@ def changes_of(case: Case, number: int, text: str) -> Iterator[dict[str, Any]]:
         offset += not is_in_message
         is_in_message = (is_in_message or word.startswith("(")) and not word.endswith(")")
         change = word.strip("()")
+        row = {"id": id_of(number, change[0].lower()), "n": int(change[2:] or 1)}
+        is_delete = change[0].isupper()
         yield {
-            "op": "upsert",
+            "op": "delete" if is_delete else "upsert",
             "ts": int(change[1]),
-            "after": {"id": id_of(number, change[0]), "n": 1},
+            "before" if is_delete else "after": row,
             "source": {"file": f"{case.id}-{file}", "offset": offset},
         }
 
@@ -147,6 +161,13 @@ def test_all_are_counted(found: TableComparison) -> None:
         assert getattr(counts, side) == total
         parts = ("repeated", "doubled", "only")
         assert counts.same + sum(getattr(counts, f"{part}_{side}") for part in parts) == total
+
+
+def test_what_has_no_order_is_counted(found: TableComparison) -> None:
+    # Two cases with one position have no order; "swapped-alike" has a2 too late in both feeds.
+    assert found.doubts == OrderDoubts(
+        unordered=2, backwards=1, first_back="2", position="commit_ts"
+    )
 
 
 def test_place_of_broken_order_is_reported(found: TableComparison) -> None:
@@ -246,3 +267,48 @@ def test_rows_without_key_are_reported_by_their_eras(frame_of: Callable[..., Dat
     right = frame_of(KEYLESS, [row(1, 1, 1), row(2, 2, 2), row(2, 2, 3), row(1, 1, 4)])
     found = compare_frames(left, right, KEYLESS)
     assert found.counts == Counts(2, 4, 2, 4, 2, repeated_right=1, doubled_right=1)
+
+
+CHANGES = Case("last rows", "a11 a22 a33", "")
+
+
+def sides_of(
+    frame_of: Callable[..., DataFrame], right: str, op: str = "upsert"
+) -> tuple[DataFrame, DataFrame]:
+    """Return frames of changes. ``op``: of the first change on each side."""
+    frames = []
+    for text in (CHANGES.left, right):
+        rows = list(changes_of(CHANGES, 0, text))
+        frames.append(frame_of(TABLE, [{**rows[0], "op": op}, *rows[1:]]))
+    return frames[0], frames[1]
+
+
+@pytest.mark.parametrize(
+    ("right", "back"),
+    [
+        ("a11 a33 a22", "2"),
+        ("a11 a22 a33 a22", None),  # a2 is sent again
+        ("a11 a33 | a22", None),
+        ("a11 a33 a23", None),  # it leaves the same row
+    ],
+    ids=["swapped", "sent-again", "other-file", "same-row"],
+)
+def test_last_rows_of_a_key_whose_position_goes_back_are_in_doubt(
+    frame_of: Callable[..., DataFrame], right: str, back: str | None
+) -> None:
+    found = compare_frames(*sides_of(frame_of, right), TABLE, final_rules(ComparisonRules()))
+    doubts = OrderDoubts() if back is None else OrderDoubts(0, 1, back, "commit_ts")
+    assert (found.is_equal, found.doubts) == (True, doubts)
+
+
+@pytest.mark.parametrize("is_final", [False, True])
+def test_position_of_a_first_insert_may_be_that_of_a_snapshot(
+    frame_of: Callable[..., DataFrame], *, is_final: bool
+) -> None:
+    rules = ComparisonRules(has_reads_as_inserts=True)
+    rules = final_rules(rules) if is_final else rules
+    frame = sides_of(frame_of, "a91 a22 a33", "insert")[1]
+    found = compare_frames(frame, frame, TABLE, rules)
+    assert (found.is_equal, found.doubts) == (True, OrderDoubts())
+    other = sides_of(frame_of, "a91 a22 a34", "insert")[1]
+    assert compare_frames(frame, other, TABLE, rules).counts.changed == 1  # type: ignore[union-attr]  # it has counts

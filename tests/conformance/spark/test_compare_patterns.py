@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import DatetimeType, IntType, TextType
+from cdcwire.model.kinds import Column, DatetimeType, IntType, TextType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
@@ -78,6 +77,22 @@ def test_three_causes_in_ten_thousand_rows_are_three_patterns(found: TableCompar
     assert [each.option for each in found.patterns] == ["--precision made=ms", None, None]
     assert all(len(each.examples) == 2 for each in found.patterns)
     assert len(found.differences) == 3
+
+
+@pytest.mark.parametrize(("note", "lacking"), [("b", "left"), ("other", None)])
+def test_absent_columns_of_a_before_image_are_compared_with_the_after_image(
+    frame_of: Callable[..., DataFrame], note: str, lacking: str | None
+) -> None:
+    new = {"id": 1, "made": None, "seen": None, "note": "b", "same": "new"}
+    update = {"op": "update", "ts": 1000, "after": new}
+    left = frame_of(TABLE, [{**update, "before": {"same": "old"}}])
+    right = frame_of(TABLE, [{**update, "before": {**new, "note": note, "same": "old"}}])
+    rules = ComparisonRules(split_keys=False)
+    patterns = compare_frames(left, right, TABLE, rules).patterns
+    assert {each.column: each.lacking for each in patterns} == {
+        **dict.fromkeys(("id", "made", "seen"), "left"),
+        "note": lacking,
+    }
 
 
 def test_equal_rows_are_not_looked_up_for_patterns(

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import DecimalType, FloatType, IntType, TextType
+from cdcwire.core.context import Context
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, DecimalType, FloatType, IntType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
@@ -190,7 +190,7 @@ def test_repeats_are_not_a_difference_on_request(compare: Compare, feeds: Feeds)
     counts = document["tables"][0]["counts"]
     assert (counts["left"], counts["right"], counts["repeated_right"]) == (5, 10, 5)
     assert f"note: only changes with commit_ts from {FIRST + KEYS + 5}\n" in out
-    assert out.endswith("DIFFERENT: 5 differences in 1 table\n")
+    assert out.endswith("DIFFERENT: 1 of 1 table differs (5 differences)\n")
 
 
 def test_last_rows_need_no_order_and_no_copies(compare: Compare, feeds: Feeds) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.model.events import Column
 from cdcwire.model.kinds import (
     BytesType,
+    Column,
     DecimalType,
     FloatType,
     IntType,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.kinds import Column, IntType, TextType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
@@ -287,3 +287,21 @@ def test_odd_column_names_and_many_columns(frame_of: MakeFrame) -> None:
     (difference,) = compare_frames(left, right, odd).differences
     assert [name for name, _ in difference.key] == ["a.b", "`"]
     assert named(difference) == {"Ä ö": ("3", "9"), "op": ("5", "8"), "n129": ("136", None)}
+
+
+def test_two_records_with_different_keys_equal_a_delete_and_an_insert(frame_of: MakeFrame) -> None:
+    old, new = {"id": 1, "n": 5, "s": "x"}, {"id": 2, "n": 6, "s": "x"}
+    halves: list[Change] = [
+        {"op": "update", "half": "before", "before": old, "sequence_id": Decimal(7)},
+        {"op": "update", "half": "after", "after": new, "sequence_id": Decimal(7)},
+    ]
+    kept: list[Change] = [  # an update that keeps its key, under one sequence id
+        {"op": "update", "half": "before", "before": {**old, "id": 3}, "sequence_id": Decimal(8)},
+        {"op": "update", "half": "after", "after": {**new, "id": 3}, "sequence_id": Decimal(8)},
+    ]
+    left = [delete(old), insert(2, 6), update(3, {"n": 5, "s": "x"}, {"n": 6, "s": "x"})]
+    frames = frame_of(TABLE, left), frame_of(TABLE, [*kept, *reversed(halves)])
+    rules = ComparisonRules(None, in_halves=True, joins_halves=True)
+    assert compare_frames(*frames, TABLE, rules).counts == Counts(3, 2, 4, 4, 4)
+    without_old = replace(rules, has_old_values=False)
+    assert compare_frames(*frames, TABLE, without_old).counts == Counts(3, 2, 3, 3, 3)

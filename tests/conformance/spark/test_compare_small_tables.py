@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 pytest.importorskip("sqlglot", reason="needs the extra ddl")
 
 from cdcwire_conformance.spark import decode_frame, describe_feed, parse_source
-from cdcwire_conformance.spark.decode.frames import good_rows
+from cdcwire_conformance.spark.reading.frames import good_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,6 +65,26 @@ def with_after(event: RowChange, **values: object) -> RowChange:
         for name, value in zip(event.after.names, event.after.values, strict=True)
     ]
     return replace(event, after=Image(event.after.columns, tuple(new)))
+
+
+def test_last_rows_of_a_renamed_table_are_those_of_both_names(
+    compare: Compare, storage_stream: Any, tmp_path: Path
+) -> None:
+    left = storage_stream.write("csv", tmp_path / "a", is_restarted=True)
+    right = write_queue(storage_stream, tmp_path / "b", "canal-json", **{CANAL[0][:-5]: True})
+    code, text, found = compare(left, right, "--mode", "final")
+    assert code == 0, text
+    names = [table["table"] for table in found["tables"]]
+    assert names == ["shop.clients", "shop.items", "shop.orders"]
+    last: dict[Any, Any] = {}
+    for event in events_of(storage_stream):
+        if isinstance(event, RowChange) and event.table.name in ("customers", "clients"):
+            if event.before is not None:
+                last.pop(event.before["id"], None)
+            if event.after is not None:
+                last[event.after["id"]] = event.after
+    assert found["tables"][0]["counts"]["same"] == len(last)
+    assert "note: left: RENAME TABLE customers TO clients (" in text
 
 
 def test_prefixes_of_one_stream_are_equal(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, JsonType, TextType
+from cdcwire.model.events import Image, Position, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, DatetimeType, DecimalType, IntType, JsonType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.stores import SourceError
@@ -113,6 +113,38 @@ def test_equal_table_is_equal(compare: Compare, feed: str, right_table: str) -> 
     assert document["tables"][0]["counts"]["same"] == ROWS - 1
 
 
+def test_column_that_the_table_lacks_is_left_out_with_the_option_that_a_hint_names(
+    compare: Compare, spark: SparkSession, feed: str, right_table: str, tmp_path: Path
+) -> None:
+    frame = spark.read.parquet(right_table.removeprefix("parquet:file:"))
+    frame.withColumnRenamed("doc", "docs").write.parquet(str(tmp_path / "orders"))
+    table = f"parquet:file:{tmp_path / 'orders'}"
+    code, out, _ = compare(feed, table)
+    assert code == 1
+    hint = "hint: columns that only one side of shop.orders has are left out with "
+    (found,) = (line for line in out.splitlines() if line.startswith(hint))
+    options = found.removeprefix(hint).split()
+    assert options == ["--ignore-column", "doc", "--ignore-column", "docs"]
+    code, out, _ = compare(feed, table, *options)
+    assert code == 0
+    assert "left out: doc, docs of shop.orders (--ignore-column)" in out
+
+
+def test_rows_before_a_truncate_are_left_over_in_the_table(
+    compare: Compare, tmp_path: Path, right_table: str
+) -> None:
+    after = FIRST + 1000
+    truncate = SchemaChange("truncate", "TRUNCATE orders", 11, ORDERS, Position(commit_ts=after))
+    last = RowChange(ORDERS, "insert", None, image(0, "new"), Position(commit_ts=after + 1))
+    messages = get_format("craft").from_events([*changes(), truncate, last])
+    write_messages(str(tmp_path / "messages.jsonl"), messages)
+    code, out, document = compare(f"craft:file:{tmp_path}", right_table)
+    assert code == 1
+    counts = document["tables"][0]["counts"]
+    assert (counts["same"], counts["only_right"]) == (1, ROWS - 2)
+    assert "note: TRUNCATE orders (" in out
+
+
 @pytest.fixture(scope="module")
 def found(spark: SparkSession, feed: str, wrong_table: str) -> Any:
     from cdcwire_conformance.compare.feed import ComparedFeed
@@ -175,7 +207,7 @@ def test_page_shows_exactly_the_wrong_rows_of_each_kind(
     table = write_table(spark, tmp_path / "orders", wrong_rows(range(ROWS)))
     page = tmp_path / "page.html"
     assert main(["compare", feed, table, "--html", str(page), "--limit", "4"]) == 1
-    groups = page.read_text().split("<h3>")[2:]
+    groups = page.read_text().partition('class="inputs"')[0].split("<h3>")[2:]
     keys = [[int(key) for key in re.findall(r"<strong>.*?: row id=(\d+)", g)] for g in groups]
     cut = [key for key in range(ROWS) if key not in (*STALE, *MISSING, LEFT_OVER)]
     assert [group.partition("</h3>")[0] for group in groups] == [
@@ -289,3 +321,25 @@ def test_url_of_a_table() -> None:
     lake = parse_table_url("delta:s3a://lake/shop/orders/")
     assert lake is not None
     assert (lake.connector, lake.scheme, lake.name) == ("delta", "s3a", (None, "orders"))
+
+
+def test_database_gives_small_integers_as_numbers() -> None:
+    from cdcwire_conformance.spark.compare.database_rows import jdbc_options
+
+    url = parse_table_url("jdbc:mysql://db:3306/shop?table=t&user=reader")
+    assert url is not None
+    options = jdbc_options(url)
+    parameters = options["url"].partition("?")[2].split("&")
+    assert parameters == ["tinyInt1isBit=false"]
+    assert options["user"] == "reader"
+
+
+@pytest.mark.parametrize(
+    ("database", "text"), [("mariadb", r"'a\\b''c'"), ("postgresql", r"'a\b''c'")]
+)
+def test_name_of_a_table_is_a_text_of_its_database(database: str, text: str) -> None:
+    from cdcwire_conformance.sources.tables import TableUrl
+    from cdcwire_conformance.spark.compare.database_rows import _catalogue_query
+
+    table = TableUrl("jdbc", f"jdbc:{database}://h/d", ("s", r"a\b'c"))
+    assert f"lower({text})" in _catalogue_query(table)

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.model.text import table_to_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -69,7 +70,54 @@ def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
     assert table["counts"]["left_rows"] == len(events)
     assert document["compared"] == ["op", "half", "tx_id", "commit_ms", "before", "after"]
     lost = [] if is_full else ["columns of deletes beyond the key"]
-    assert [each["name"] for each in document["left_out"]] == lost
+    assert [each["name"] for each in document["left_out"]] == ["Kafka keys"]
+    assert [each["name"] for each in table["left_out"]] == lost
+
+
+SOURCE = {"version": "2.7.4.Final", "name": "srv1", "ts_ms": 1709210096000, "snapshot": "false"}
+MYSQL = {"connector": "mysql", "db": "shop", "server_id": 1, "file": "binlog.000001", "pos": 4}
+POSTGRESQL = {"connector": "postgresql", "db": "d", "schema": "shop", "lsn": 4, "txId": 1}
+
+
+def deletes_by(folder: Path, source: dict[str, object], old: str | None) -> str:
+    """Write an insert and the delete of its row; return the source."""
+    folder.mkdir()
+    messages = []
+    for number, (op, before, after) in enumerate(
+        (("c", None, {"id": 1, "v": "a"}), ("d", {"id": 1, "v": old}, None))
+    ):
+        given = {**SOURCE, **source, "table": "t"}
+        if source is MYSQL:
+            given["row"] = number
+        payload = {"before": before, "after": after, "source": given, "op": op, "ts_ms": 1}
+        messages.append(KafkaMessage(b'{"id":1}', json.dumps(payload).encode()))
+    write_messages(str(folder / "messages.jsonl"), messages)
+    return f"debezium-json:file:{folder}"
+
+
+def test_deletes_of_mysql_have_all_columns(compare: Compare, tmp_path: Path) -> None:
+    left = deletes_by(tmp_path / "a", MYSQL, "a")
+    right = deletes_by(tmp_path / "b", MYSQL, "WRONG")
+    code, out, document = compare(left, right)
+    assert code == 1, out
+    (table,) = document["tables"]
+    assert len(table["differences"]) == 1
+    assert "before.v (text)" in out
+    assert table["left_out"] == []
+
+
+def test_deletes_of_mysql_differ_where_one_value_is_null(compare: Compare, tmp_path: Path) -> None:
+    left = deletes_by(tmp_path / "a", MYSQL, "a")
+    code, out, _ = compare(left, deletes_by(tmp_path / "b", MYSQL, None))
+    assert code == 1, out
+
+
+def test_deletes_of_postgresql_have_their_key_only(compare: Compare, tmp_path: Path) -> None:
+    left = deletes_by(tmp_path / "a", POSTGRESQL, "a")
+    code, out, document = compare(left, deletes_by(tmp_path / "b", POSTGRESQL, None))
+    assert code == 0, out
+    (table,) = document["tables"]
+    assert [each["name"] for each in table["left_out"]] == ["columns of deletes beyond the key"]
 
 
 def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path: Path) -> None:
@@ -113,3 +161,18 @@ def test_other_formats_pair_by_the_order_of_changes(
     assert code == 0, out
     (table,) = document["tables"]
     assert table["paired_by"] == ["ordinal", "id"]
+
+
+def test_a_key_of_another_row_differs_on_both_engines(tmp_path: Path, compare: Compare) -> None:
+    events = changes_of("orders-10", 30)
+    left = write(tmp_path / "a", "debezium-json", events, "orders-10")
+    right = write(tmp_path / "b", "debezium-json", events, "orders-10")
+    lines = (tmp_path / "b" / "messages.jsonl").read_text().splitlines()
+    first, second = map(json.loads, lines[:2])
+    first["key"], second["key"] = second["key"], first["key"]
+    lines[:2] = json.dumps(first), json.dumps(second)
+    (tmp_path / "b" / "messages.jsonl").write_text("\n".join(lines) + "\n")
+    code, text, document = compare(left, right)
+    assert code == 1, text
+    assert "DIFFERENT: the Kafka keys differ" in text
+    assert document["kafka_keys"]["right"]["contradicting"] == 2

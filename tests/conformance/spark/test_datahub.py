@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.text import table_to_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.ddl import parse_ddl, sent_columns
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.topics import write_topics

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import PySparkException
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.ddl import parse_ddl
+from cdcwire_conformance.decode.reading import FeedError
 from cdcwire_conformance.spark import (
     SourceError,
     decode_frame,
@@ -27,8 +28,7 @@ from cdcwire_conformance.spark import (
     readable_errors,
     register_datasource,
 )
-from cdcwire_conformance.spark.decode.datasource import OPTIONS, FeedSource
-from cdcwire_conformance.spark.decode.reading import FeedError
+from cdcwire_conformance.spark.reading.datasource import OPTIONS, FeedSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     BytesType,
+    Column,
     DateType,
     DecimalType,
     IntType,
@@ -29,11 +29,14 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
 )
+from cdcwire.model.paths import path_text
+from cdcwire.registry import get_format
 from cdcwire_conformance.arrow.building import CLAUSE_COLUMNS, CLAUSE_NATIVE, CLAUSE_TEXT
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.corpus import load_case
 from cdcwire_conformance.ddl import parse_ddl
+from cdcwire_conformance.decode.reading import CLAUSE_MESSAGES
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import (
@@ -47,7 +50,6 @@ from cdcwire_conformance.spark import (
     good_rows,
     readable_errors,
 )
-from cdcwire_conformance.spark.decode.reading import CLAUSE_MESSAGES
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:
@@ -307,15 +309,17 @@ def test_line_that_is_not_a_message_is_a_row_or_a_stop(spark: SparkSession, tmp_
         b"\xff\xfe",
         b"[" * 200_000,
         b"",
-        b'{"key": null}',
+        b'{"key": null, "value": null}',
+        b'{"key": null}',  # without the member value, a line is the value itself
         good.encode(),
     ]
     (tmp_path / "m.jsonl").write_bytes(b"\n".join(lines))
     source = source_of_folder("craft", tmp_path)
     frame = decode_frame(spark, source, canonical_table(definition), on_error="row")
     errors = sorted(errors_frame(frame).collect(), key=lambda row: row["line"])
-    assert [row["line"] for row in errors] == [2, 3, 4, 5, 6, 8]
-    assert [row["clause"] for row in errors] == [CLAUSE_MESSAGES] * 5 + ["craft: kafka message"]
+    assert [row["line"] for row in errors] == [2, 3, 4, 5, 6, 8, 9]
+    clauses = [CLAUSE_MESSAGES] * 5 + ["craft: kafka message", "craft: version"]
+    assert [row["clause"] for row in errors] == clauses
     assert "is not standard base64" in errors[1]["problem"]
     assert good_rows(frame).count() == 10
     with pytest.raises(FeedError) as caught, readable_errors():

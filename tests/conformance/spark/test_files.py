@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources import hadoop as files_room
+from cdcwire_conformance.sources import stores
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import LocalStore, opener_in
@@ -24,11 +24,13 @@ from cdcwire_conformance.spark import (
     SourceError,
     decode_frame,
     describe_feed,
+    hadoop,
     open_source,
     parse_source,
     readable_errors,
 )
 from cdcwire_conformance.spark.jars import with_connectors
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -152,8 +154,8 @@ def test_checkpoint_is_read_before_the_list(
     (tmp_path / "now" / "metadata").write_text(f'{{"checkpoint-ts":{early}}}')
     read = LocalStore.read
 
-    def read_and_go_on(self: LocalStore, name: str) -> bytes:
-        value = read(self, name)
+    def read_and_go_on(self: LocalStore, name: str, most: int | None = None) -> bytes:
+        value = read(self, name, most)
         if name == "metadata":
             for file in (tmp_path / "later").rglob("*"):
                 here = tmp_path / "now" / file.relative_to(tmp_path / "later")
@@ -194,7 +196,7 @@ def test_file_that_spark_would_leave_out_is_reported(
 def test_file_that_is_too_large_is_reported(
     spark: SparkSession, feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files_room, "MAX_BYTES", 100)
+    monkeypatch.setattr(stores, "MAX_BYTES", 100)
     with pytest.raises(SourceError, match=r"reads it whole, at most 100: write smaller files"):
         open_source(spark, by_java(feed), Context())
 
@@ -204,8 +206,8 @@ def test_large_file_is_read_in_pieces(
 ) -> None:
     value = bytes(range(256)) * 40
     (tmp_path / "x").write_bytes(value)
-    monkeypatch.setattr(files_room, "_READ_AT_ONCE", 100)
-    store = files_room.store_at(spark, f"file://{tmp_path}")
+    monkeypatch.setattr(hadoop, "_READ_AT_ONCE", 100)
+    store = SparkWorkers(spark).store_at(f"file://{tmp_path}")
     listed = [(each.path, each.size) for each in store.list()]
     assert listed == [("x", len(value))] == [(e.path, e.size) for e in store.list(recursive=False)]
     assert store.read("x") == value
@@ -219,7 +221,7 @@ def test_large_file_is_read_in_pieces(
 def test_store_of_hadoop_puts_and_lists_as_a_directory_does(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    store = files_room.store_at(spark, f"file://{tmp_path}")
+    store = SparkWorkers(spark).store_at(f"file://{tmp_path}")
     store.put("s/t/x", b"1")
     store.put("s/t/x", b"22")
     assert (tmp_path / "s/t/x").read_bytes() == b"22"

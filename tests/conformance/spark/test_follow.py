@@ -14,11 +14,12 @@ import pytest
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, TableName
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.names import TableName
+from cdcwire.registry import get_format
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
@@ -30,13 +31,11 @@ from cdcwire_conformance.compare.result import Comparison, Counts, TableComparis
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
-    PositionName,
     Window,
 )
+from cdcwire_conformance.decode.surveying import Only, Survey
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-from cdcwire_conformance.spark.decode.kafka import BrokersSilent
-from cdcwire_conformance.spark.decode.surveying import Only, Survey
 from cdcwire_conformance.spark.follow.following import (
     FollowOptions,
     FollowStatus,
@@ -60,6 +59,7 @@ from cdcwire_conformance.spark.follow.watermarks import (
 from cdcwire_conformance.spark.follow.watermarks import (
     PartitionProgress as Part,
 )
+from cdcwire_conformance.spark.reading.kafka import BrokersSilent
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -304,7 +304,7 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
     ],
 )
 def test_marks_of_formats_without_progress_are_those_of_rows(
-    format_name: str, position: PositionName
+    format_name: str, position: str
 ) -> None:
     places = [
         getattr(each.position, position)
@@ -345,7 +345,7 @@ def test_every_damage_is_seen_where_errors_are_rows() -> None:
 @pytest.mark.parametrize(
     ("format_name", "position"), [("debezium-json", "lsn"), ("craft", "commit_ts")]
 )
-def test_rows_of_other_tables_are_marks_too(format_name: str, position: PositionName) -> None:
+def test_rows_of_other_tables_are_marks_too(format_name: str, position: str) -> None:
     feed = make_feed(format_name, 30)
     messages = [(MessagePlace("orders", 0, n), message) for n, message in enumerate(feed.messages)]
     other = frozenset({("shop", "other")})
@@ -391,7 +391,7 @@ class Topics:
         }.items():
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
         monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: OpenedFeed(feed))
-        monkeypatch.setattr(OpenedFeed, "described", lambda feed, *_: (feed, self.tables))
+        monkeypatch.setattr(OpenedFeed, "described", lambda feed, *_, **__: (feed, self.tables))
 
     def partitions_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]
@@ -553,7 +553,7 @@ def test_excluded_table_is_named_until_a_window_has_its_rows(
     monkeypatch.setattr(
         OpenedFeed,
         "described",
-        lambda feed, *_: (replace(feed, facts=FeedFacts(rows=dict(rows))), topics.tables),
+        lambda feed, *_, **__: (replace(feed, facts=FeedFacts(rows=dict(rows))), topics.tables),
     )
     meaning = Meaning(excluded=frozenset({("shop", "log")}))
     windows = topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, meaning=meaning))
@@ -650,7 +650,7 @@ class TopicsOfDdl:
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
         monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: OpenedFeed(feed))
         monkeypatch.setattr(
-            OpenedFeed, "described", lambda feed, *asked: self.described(feed, *asked)
+            OpenedFeed, "described", lambda feed, *asked, **_: self.described(feed, *asked)
         )
 
     def located(
@@ -665,7 +665,7 @@ class TopicsOfDdl:
         ]
 
     def described(
-        self, feed: OpenedFeed, _: object, options: CompareOptions, only: Only
+        self, feed: OpenedFeed, _: CompareOptions, only: Only
     ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
         topic = feed.source.topic
         assert topic is not None

@@ -16,7 +16,7 @@ from cdcwire_conformance.sources.kafka_url import (
     parse_kafka_url,
 )
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source
-from cdcwire_conformance.spark.decode.kafka import client_settings
+from cdcwire_conformance.spark.reading.kafka import client_settings
 
 BROKER = ("b1:9092",)
 

@@ -18,7 +18,7 @@ from cdcwire_conformance.arrow import building
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import UTC, Profile, SchemaError, Temporal, arrow_type
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.spark.decode.reading import CLAUSE_MESSAGES
+from cdcwire_conformance.decode.reading import CLAUSE_MESSAGES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context, Selection
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import RowChange
 from cdcwire.model.kinds import EnumType, SetType, Type
+from cdcwire.registry import get_format
 from cdcwire.storage.paths import DataPath
 from cdcwire.storage.replay import RowGate
 from cdcwire.storage.schema_files import SchemaColumn, SchemaFile
@@ -27,21 +27,21 @@ import numpy as np
 
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
-from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
-from cdcwire_conformance.sources.pieces import lines_of_rows
-from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
-from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
-from cdcwire_conformance.sources.stores import Listed, LocalStore
-from cdcwire_conformance.spark.decode.prefix import PrefixPlan, read_prefix
-from cdcwire_conformance.spark.decode.reading import Job
-from cdcwire_conformance.spark.decode.stored_rows import (
+from cdcwire_conformance.decode.prefix import PrefixPlan, read_prefix
+from cdcwire_conformance.decode.reading import Job
+from cdcwire_conformance.decode.stored_rows import (
     FileCounts,
     FileGate,
     StoredData,
     count_files,
     decode_files,
 )
-from cdcwire_conformance.spark.decode.work import shares_of_files
+from cdcwire_conformance.decode.work import shares_of_files
+from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
+from cdcwire_conformance.sources.pieces import lines_of_rows
+from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
+from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
+from cdcwire_conformance.sources.stores import Listed, LocalStore
 
 OPTIONS: dict[str, str | bool] = {"include-commit-ts": True, "output-old-value": True}
 OF_FILES = Context(options=OPTIONS)
@@ -231,8 +231,8 @@ def test_index_that_expires_after_its_files_names_nothing(prefix: Path) -> None:
     index = folder / "meta" / "CDC.index"
     labelled, read = index.read_bytes(), files.read
 
-    def read_and_remove(name: str) -> bytes:
-        value = read(name)
+    def read_and_remove(name: str, most: int | None = None) -> bytes:
+        value = read(name, most)
         if value == labelled:
             index.unlink()
         return value

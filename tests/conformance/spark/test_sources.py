@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.registry import get_format
+from cdcwire.registry import get_format
+from cdcwire_conformance.decode.work import share_bytes_of, shares_of
 from cdcwire_conformance.sources.pieces import (
     line_number,
     line_numbers,
@@ -18,7 +19,6 @@ from cdcwire_conformance.sources.source_urls import (
     parse_source,
     source_of_folder,
 )
-from cdcwire_conformance.spark.decode.work import share_bytes_of, shares_of
 
 LINES = (b"first\n", b"\n", b"second, longer\n", b"  \n", b"3\n", b"last without an end")
 
@@ -79,7 +79,8 @@ def test_text_that_names_no_source_is_refused_in_one_line(text: str, said: str) 
 
 
 def test_directory_without_messages_or_with_both_kinds_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"there is no \*\.jsonl and no \*\.parquet"):
+    empty = r"there is no \*\.jsonl or \*\.ndjson, and no \*\.parquet"
+    with pytest.raises(SourceError, match=empty):
         source_of_folder("craft", tmp_path)
     for name in ("a.jsonl", "a.parquet"):
         (tmp_path / name).write_bytes(b"")

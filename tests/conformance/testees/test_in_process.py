@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Event, Progress
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request

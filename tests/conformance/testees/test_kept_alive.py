@@ -77,7 +77,9 @@ def test_start_gives_the_description(opened: Opened) -> None:
 def test_ask_gives_answers_in_turn(opened: Opened) -> None:
     testee = opened("good")
     testee.start()
-    assert testee.ask(GOOD).answer == Events([])
+    first = testee.ask(GOOD)
+    assert first.answer == Events([])
+    assert first.size == len(b'{"seq": 1, "events": []}')
     assert testee.ask(BAD).answer == Rejected(offset=0)
     assert testee.ask(GOOD).answer == Events([])
 

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.testees import reference
 

@@ -9,8 +9,8 @@ import pytest
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
+from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
 from cdcwire_conformance.corpus.store import load_case, load_cases

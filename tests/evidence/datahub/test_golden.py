@@ -7,12 +7,12 @@ import json
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.registry import get_format
 from cdcwire.datahub.body import read_body
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.sharding import hash_key, key_of_image, shard_of, shard_ranges
 from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
 from cdcwire.model.text import event_from_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.model.events import Value
+from cdcwire.model.kinds import Value
 from cdcwire_evidence.debezium.columns import COLUMNS, ROWS, create_table, insert_row
 from cdcwire_evidence.debezium.expected import (
     DEFAULT_MODES,

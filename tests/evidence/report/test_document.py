@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report import runs, write
 from cdcwire_evidence.report.__main__ import run

@@ -8,10 +8,10 @@ import pytest
 
 from cdcwire.connect.envelope import parse
 from cdcwire.connect.fast import EnvelopeDecoder
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 
 DECIMAL = (
     '{"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","version":1,'

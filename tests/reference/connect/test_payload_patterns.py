@@ -14,7 +14,7 @@ from cdcwire import connect
 from cdcwire.connect import Envelope, EnvelopeDecoder, Field, Schema, payload_reader
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.errors import DecodeError
-from cdcwire.golang.numbers import read_float32
+from cdcwire.model.floats import read_float32
 
 STRING, TEXT = Schema("string"), Schema("string", True)
 DECIMAL = Schema("bytes", True, "org.apache.kafka.connect.data.Decimal", 1, None, (("scale", "2"),))

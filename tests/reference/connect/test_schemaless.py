@@ -8,13 +8,13 @@ import pytest
 
 from cdcwire.connect import Schema
 from cdcwire.connect.columns import plan_column
+from cdcwire.connect.logical import kind_of
 from cdcwire.connect.schema import RULES
 from cdcwire.connect.schemaless import inferred_schema, read_schemaless
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import read_json
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import BytesType, FloatType, StructType
+from cdcwire.model.kinds import ArrayType, BytesType, Column, FloatType, StructType, UnknownType
 
 ITEMS = {
     "[]": "string",
@@ -35,6 +35,17 @@ def test_array_has_the_type_that_fits_all_items(text: str) -> None:
     schema = inferred_schema(read_json(text.encode(), RULES).value)
     assert schema.items is not None
     assert schema.items.type == ITEMS[text]
+
+
+@pytest.mark.parametrize("text", ["[]", "[null]", "[null,null]"])
+def test_array_without_a_value_has_items_of_no_type(text: str) -> None:
+    schema = inferred_schema(read_json(text.encode(), RULES).value)
+    assert kind_of(schema) == ArrayType(UnknownType())
+
+
+def test_null_has_no_type() -> None:
+    schema, value = read_schemaless(None, 0, 4)
+    assert (kind_of(schema), value) == (UnknownType(), None)
 
 
 def test_array_of_doubles_keeps_what_json_has_no_number_for() -> None:

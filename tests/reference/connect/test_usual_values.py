@@ -15,7 +15,7 @@ from cdcwire.connect.values import write_value
 from cdcwire.core.compiled import ENCODE_IRREGULARITIES, texts_of_values
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column
+from cdcwire.model.kinds import UNAVAILABLE, Column
 
 INTEGERS = [
     sign * (1 << bits) + offset

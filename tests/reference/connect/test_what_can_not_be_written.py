@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.connect.java_numbers import java_float_text
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
-from cdcwire.golang.numbers import read_float32
-from cdcwire.model.events import Column, Image, Op, Position, RowChange, Table, Value
-from cdcwire.model.kinds import DatetimeType, IntType, TimeType, Type, VectorType
+from cdcwire.model.events import Image, Op, Position, RowChange, Table
+from cdcwire.model.floats import read_float32
+from cdcwire.model.kinds import Column, DatetimeType, IntType, TimeType, Type, Value, VectorType
+from cdcwire.registry import get_format
 
 FORMATS = ("cdl-json", "debezium-json")
 ROW = Image((Column("id", IntType(32)),), (1,))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES, package_of
+from cdcwire.registry import FORMAT_NAMES, package_of
 
 PACKAGES = [f"cdcwire.formats.{package_of(name)}" for name in FORMAT_NAMES]
 CRAFT = "cdcwire.formats.craft"

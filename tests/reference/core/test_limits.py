@@ -10,14 +10,14 @@ from functools import partial
 import pytest
 
 from cdcwire.core import limits
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Compression, Context
 from cdcwire.core.limits import MAX_JSON_VALUES, SizeLimitError, check_json_values
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.strict_json import JsonRules, read_json, read_json_value
-from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import IntType
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, IntType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.compressions import known_compressions
 
 RULES = JsonRules("text", "string", "limits")

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from cdcwire.core.format import Compression, Context
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.options import (
     Option,
     OptionError,
@@ -19,7 +19,7 @@ from cdcwire.core.options import (
     read_settings,
     utf8,
 )
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 
 ZLIB = Compression(bytes, bytes)
 

@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 import cdcwire
-from cdcwire.core.registry import FORMAT_NAMES, get_format, package_of
+from cdcwire.registry import FORMAT_NAMES, get_format, package_of
 
 
 @pytest.mark.parametrize("name", cdcwire.__all__)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core import strict_json
-from cdcwire.core.errors import DecodeError, Path, TruncatedError
+from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -20,6 +20,7 @@ from cdcwire.core.strict_json import (
     json_kind,
     read_json,
 )
+from cdcwire.model.paths import Path
 
 RULES = JsonRules(
     "text", "strings", "limits", max_depth=3, max_name_bytes=8, may_repeat=frozenset("r")

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Compression
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Compression
 from cdcwire.core.reader import Reader
 from cdcwire.datahub.batch import batch_parts, write_batch
 from cdcwire.datahub.body import (

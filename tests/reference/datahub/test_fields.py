@@ -24,7 +24,7 @@ from cdcwire.datahub.fields import (
     read_text,
     write_text,
 )
-from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kind_text import kind_text
 
 READ: tuple[tuple[FieldType, str, FieldValue], ...] = (

@@ -28,8 +28,16 @@ from cdcwire.formats.datahub_tuple import (
     row_of,
     topic_of,
 )
-from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import BytesType, DecimalType, FloatType, IntType, TextType, TimestampType
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import (
+    BytesType,
+    Column,
+    DecimalType,
+    FloatType,
+    IntType,
+    TextType,
+    TimestampType,
+)
 
 ORIGIN = Origin("db", "MySQL", "8.0", None, ("a",), "1.0.0")
 MS = st.integers(-62135798400000, 253402271999000)

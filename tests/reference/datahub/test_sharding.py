@@ -29,7 +29,6 @@ from cdcwire.datahub.topics import (
     check_tuple_topic,
 )
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -39,7 +38,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import IntType
+from cdcwire.model.kinds import Column, IntType
 
 COUNTS = st.integers(1, 40)
 

@@ -12,7 +12,7 @@ import pytest
 from cdcwire.datahub.body import BodySettings, read_body, write_body
 from cdcwire.datahub.fields import Field, FieldType, field_type
 from cdcwire.datahub.message import Body
-from cdcwire.golang.numbers import read_float32
+from cdcwire.model.floats import read_float32
 
 DATA = Path(__file__).parent / "data"
 INDEX: dict[str, Any] = json.loads((DATA / "index.json").read_text("utf-8"))

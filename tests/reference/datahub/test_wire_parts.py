@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Compression
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import Compression
 from cdcwire.core.options import OptionError
 from cdcwire.core.reader import Reader, RecordingReader
 from cdcwire.datahub import compression

@@ -10,13 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.golang.numbers import (
-    float_text,
-    is_float32,
-    narrow_float32,
-    read_float32,
-    usual_text32,
-)
+from cdcwire.golang.numbers import float_text, usual_text32
+from cdcwire.model.floats import is_float32, narrow_float32, read_float32
 
 
 def from_bits(bits: int) -> float:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.model.calendar import date_of, days_of
-from cdcwire.model.instants import instant_count, is_zone, utc_text, utc_time_text
+from cdcwire.model.instants import clock_change, instant_count, is_zone, utc_text, utc_time_text
 from cdcwire.model.kinds import TimestampType, TimeType
 from cdcwire.model.temporal import temporal_text
 
@@ -105,3 +105,34 @@ def test_offset_of_more_than_18_hours_is_refused(offset: str) -> None:
     with pytest.raises(ValueError, match="more than 18 hours"):
         utc_text(TimestampType(), f"2024-02-29T12:00:00{offset}")
     assert not is_zone(offset)
+
+
+@pytest.mark.parametrize(
+    ("zone", "text", "change"),
+    [
+        ("Europe/Berlin", "2024-03-31 01:59:59.9", None),
+        ("Europe/Berlin", "2024-03-31 02:00:00", "skipped"),
+        ("Europe/Berlin", "2024-03-31T02:59:59", "skipped"),
+        ("Europe/Berlin", "2024-03-31 03:00:00", None),
+        ("Europe/Berlin", "2024-10-27 02:00:00", "repeated"),
+        ("Europe/Berlin", "2024-10-27 02:30:00+01:00", None),
+        ("Europe/Berlin", "2024-10-27 03:00:00", None),
+        ("Australia/Lord_Howe", "2024-04-07 01:45:00", "repeated"),  # 30 minutes
+        ("Australia/Lord_Howe", "2024-04-07 01:15:00", None),
+        ("+02:00", "2024-03-31 02:30:00", None),
+        ("Europe/Berlin", "0000-00-00 00:00:00", None),
+        ("Europe/Berlin", "+12345-03-31 02:30:00", None),
+    ],
+)
+def test_hours_that_clocks_skip_or_repeat_are_known(
+    zone: str, text: str, change: str | None
+) -> None:
+    assert clock_change(zone, text) == change
+
+
+def test_second_time_of_a_repeated_hour_has_no_local_text() -> None:
+    first = temporal_text(UTC, "2024-10-27 00:30:00", "Europe/Berlin")
+    assert first == "2024-10-27 02:30:00"
+    with pytest.raises(ValueError, match="repeats, the second time"):
+        temporal_text(UTC, "2024-10-27 01:30:00", "Europe/Berlin")
+    assert temporal_text(UTC, "2024-10-27 02:00:00", "Europe/Berlin") == "2024-10-27 03:00:00"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.model.events import Column
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import (
     ArrayType,
     BytesType,
+    Column,
     DecimalType,
     EnumType,
     IntType,

@@ -6,18 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Marker,
-    Position,
-    Progress,
-    RowChange,
-    Sent,
-    Table,
-)
-from cdcwire.model.kinds import FloatType, IntType, TextType
+from cdcwire.model.events import Event, Image, Marker, Position, Progress, RowChange, Sent, Table
+from cdcwire.model.kinds import Column, FloatType, IntType, TextType
 from cdcwire.model.steps import (
     IncompleteUpdateError,
     drop_markers,

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Expression,
     Image,
     Marker,
@@ -22,9 +20,11 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BoolType,
     BytesType,
+    Column,
     DateType,
     DecimalType,
     EnumType,

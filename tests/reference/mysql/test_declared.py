@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.model.events import Column
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,

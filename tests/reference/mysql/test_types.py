@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.model.events import Column
 from cdcwire.model.kinds import (
     ArrayType,
     BoolType,
     BytesType,
+    Column,
     DecimalType,
     EnumType,
     FloatType,

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.model.events import Value
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
@@ -21,6 +20,7 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
     Type,
+    Value,
     YearType,
 )
 from cdcwire.mysql.value_texts import pattern, read_value, value_text

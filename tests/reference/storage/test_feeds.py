@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.model.events import Column, Position, Progress, SchemaChange, Table
-from cdcwire.model.kinds import EnumType, IntType, SetType, TextType
+from cdcwire.model.events import Position, Progress, SchemaChange, Table
+from cdcwire.model.kinds import Column, EnumType, IntType, SetType, TextType
 from cdcwire.storage.feeds import completed, other_events, path_of, read_schema, with_definitions
 from cdcwire.storage.paths import IndexPath, MetadataPath, PathLayout, SchemaPath
 from cdcwire.storage.schema_files import schema_file_of

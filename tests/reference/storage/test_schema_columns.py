@@ -8,11 +8,13 @@ import pytest
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.strict_json import Number
-from cdcwire.model.events import ABSENT, Column, Expression, Value
+from cdcwire.model.events import Expression
 from cdcwire.model.kinds import (
+    ABSENT,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -27,6 +29,7 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
     UnknownType,
+    Value,
     VectorType,
     YearType,
 )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.strict_json import Number
-from cdcwire.model.events import NOWHERE, Column, SchemaChange, Table
-from cdcwire.model.kinds import BitType, EnumType, IntType, TextType, TimestampType
+from cdcwire.model.events import NOWHERE, SchemaChange, Table
+from cdcwire.model.kinds import BitType, Column, EnumType, IntType, TextType, TimestampType
 from cdcwire.storage import (
     PathLayout,
     SchemaColumn,

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark.jars import kafka_jars
 from cdcwire_evidence.loopback import free_port

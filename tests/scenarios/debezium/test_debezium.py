@@ -10,20 +10,11 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.model.events import (
-    UNAVAILABLE,
-    Event,
-    Image,
-    Marker,
-    Progress,
-    RowChange,
-    SchemaChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import Event, Image, Marker, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import UNAVAILABLE, Value
 from cdcwire_evidence.debezium.columns import COLUMNS, ROWS
 from cdcwire_evidence.debezium.engine import PREFIX, Sent
 from cdcwire_evidence.debezium.expected import Modes, expected_value, same_value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import maxwell_json
 from cdcwire.formats.maxwell_json.format import FORMAT

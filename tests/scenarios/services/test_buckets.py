@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, Progress, RowChange
+from cdcwire.registry import get_format
 from cdcwire.storage import (
     ApplySchema,
     Fault,

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats
+from cdcwire.registry import get_format
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.prefix import list_prefix

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_evidence.scenarios.everywhere import Feeds
 from cdcwire_evidence.scenarios.ledger import recorded
 from cdcwire_evidence.scenarios.sample_table import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter

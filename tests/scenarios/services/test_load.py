@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.formats.craft.fast import RowDecoder
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.containers import KafkaContainer
 from cdcwire_evidence.scenarios.feeds import make_feed

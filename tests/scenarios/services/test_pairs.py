@@ -91,7 +91,14 @@ class Pair:
         return f"{self.left} against {self.right}"
 
 
-_AVRO = frozenset({"before images of updates", "columns of deletes beyond the key"})
+_AVRO = frozenset(
+    {
+        "before images of updates",
+        "columns of deletes beyond the key",
+        "Kafka keys",
+        "DDL events",
+    }
+)
 _STORED: tuple[PlantedName, ...] = ("changed", "lost", "doubled", "minus zero")
 _SENT: tuple[PlantedName, ...] = (*_STORED, "sent again", "out of order")
 _SEEN: tuple[PlantedName, ...] = (*_SENT, "absent")
@@ -132,7 +139,7 @@ PAIRS = (
         "cdl-json",
         "debezium-json",
         "lsn",
-        frozenset({"columns of deletes beyond the key"}),
+        frozenset({"columns of deletes beyond the key", "Kafka keys"}),
         planted=_SEEN,
         unseen=("scale",),
     ),
@@ -162,7 +169,7 @@ PAIRS = (
         "canal-json",
         "debezium-json",
         "ordinal",
-        frozenset({"commit_ts", "lsn", "columns of deletes beyond the key", "tx_id"}),
+        frozenset({"commit_ts", "lsn", "columns of deletes beyond the key", "tx_id", "Kafka keys"}),
         defined=True,
     ),
 )

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.loopback import free_port
@@ -93,9 +93,9 @@ def message_numbers(folder: Path) -> dict[tuple[str, int], tuple[int, int]]:
 def test_keys_values_and_headers_arrive_as_they_were_sent(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
+    from cdcwire_conformance.decode.reading import messages_of_batches
     from cdcwire_conformance.sources.source_urls import parse_source
-    from cdcwire_conformance.spark.decode.kafka import messages_of_records
-    from cdcwire_conformance.spark.decode.reading import messages_of_batches
+    from cdcwire_conformance.spark.reading.kafka import messages_of_records
 
     with recorded(
         "spark/compressions",
@@ -292,7 +292,7 @@ def test_part_of_a_topic_is_read_and_stays_the_same(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import open_source, parse_source
-    from cdcwire_conformance.spark.decode.kafka import messages_of_records
+    from cdcwire_conformance.spark.reading.kafka import messages_of_records
 
     name = new_name("ranges")
     url = topic_of(kafka, name, [[KafkaMessage(None, b"%d" % n) for n in range(6)]] * 2)
@@ -319,7 +319,7 @@ def test_aborted_transactions_are_left_out_if_asked_for(
     kafka: Kafka, new_name: NewName, spark: SparkSession, tmp_path: Path
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.decode.kafka import messages_of_records
+    from cdcwire_conformance.spark.reading.kafka import messages_of_records
 
     name, config = new_name("transactions"), tmp_path / "client.properties"
     make_topic(kafka, name)
@@ -350,7 +350,7 @@ def test_records_that_were_removed_are_missed(
         parse_source,
         readable_errors,
     )
-    from cdcwire_conformance.spark.decode.kafka import messages_of_records
+    from cdcwire_conformance.spark.reading.kafka import messages_of_records
 
     name = new_name("removed")
     source = parse_source(f"craft:{topic_of(kafka, name, [[KafkaMessage(None, b'x')] * 5])}?from=0")
@@ -446,7 +446,7 @@ def test_topic_or_broker_that_is_not_there_is_one_line(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from cdcwire_conformance.spark.decode import kafka as asking
+    from cdcwire_conformance.spark.reading import kafka as asking
 
     monkeypatch.setattr(asking, "ANSWER_SECONDS", 2)
     problems: Mapping[str, str] = {

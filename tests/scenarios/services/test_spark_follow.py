@@ -21,10 +21,10 @@ from zlib import crc32
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange
+from cdcwire.registry import get_format
 from cdcwire_evidence.scenarios.containers import KafkaContainer
 from cdcwire_evidence.scenarios.feeds import make_partitions, row_of
 from cdcwire_evidence.scenarios.frames import topic_of

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.registry import ConfluentRegistry, RetryPolicy, client, open_schemas
 from cdcwire_evidence.loopback import free_port

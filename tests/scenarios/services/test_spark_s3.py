@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import read_messages, write_messages
@@ -287,7 +287,7 @@ def silent() -> Iterator[str]:
     [
         ("no bucket", "there is no such bucket"),
         ("no prefix", "there is nothing"),
-        ("nothing in it", "there is no *.jsonl and no *.parquet in this directory"),
+        ("nothing in it", "there is no *.jsonl or *.ndjson, and no *.parquet in this directory"),
         ("wrong key", "the store refuses it: look at the rights and at the keys"),
         ("dead", "nobody answers at http://127.0.0.1:"),
         ("silent", "nobody answers at http://127.0.0.1:"),
@@ -330,8 +330,12 @@ def test_object_without_rights_is_one_line(
     place: str, store: ObjectStore, spark: SparkSession, tmp_path: Path
 ) -> None:
     """A bucket that everybody may list and nobody may read."""
-    from cdcwire_conformance.spark import SparkUnavailable, open_source, parse_source
-    from cdcwire_conformance.spark.decode.describe import describe_feed
+    from cdcwire_conformance.spark import (
+        SparkUnavailable,
+        describe_feed,
+        open_source,
+        parse_source,
+    )
     from cdcwire_conformance.spark.session import readable_errors
 
     name = place.removeprefix("s3a://")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import pytest
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.model.text import event_to_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
 from cdcwire_evidence.scenarios import load_requirement

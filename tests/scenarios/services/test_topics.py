@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import pytest
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_evidence.scenarios.feeds import (
     Dispatch,
     QueueFeed,

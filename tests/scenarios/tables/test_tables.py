@@ -19,9 +19,26 @@ from typing import TypeAlias
 
 import pytest
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, JsonType, TextType
+from cdcwire.core.context import Context
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import (
+    BitType,
+    Column,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntType,
+    JsonType,
+    SetType,
+    TextType,
+    TimestampType,
+    TimeType,
+    YearType,
+)
+from cdcwire.model.text.tables import table_to_json
+from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.tables import PASSWORD_VARIABLE
 from cdcwire_evidence import mariadb
@@ -42,6 +59,77 @@ ORDERS = Table("orders", "shop", columns=COLUMNS, key=("id",))
 ROWS = 40
 STALE, MISSING, LEFT_OVER = (3, 4, 5), (10, 11), 20
 PASSWORD = "the password of a reader"
+
+
+DEFINED = (
+    "CREATE TABLE shop.defined (b BIGINT, a BIGINT, m {}, n VARCHAR(20) NOT NULL, d DECIMAL(12,3),"
+    " PRIMARY KEY (a, b));"
+)
+MARIADB_TYPES = """CREATE TABLE shop.types (id BIGINT PRIMARY KEY, t TIME(6), y YEAR, b BIT(64),
+  c BIT(10), dt DATETIME(3), ts TIMESTAMP(6) NULL, d DATE, n DECIMAL(65,30), u BIGINT UNSIGNED,
+  f FLOAT, g DOUBLE, e ENUM('a','b'), s SET('x','y'), h CHAR(5));
+SET time_zone = '+05:30';
+INSERT INTO shop.types VALUES
+ (1, '-838:59:58.123450', 2155, b'1111111111111111111111111111111111111111111111111111111111111111',
+  b'1000000001', '1000-01-01 00:00:00.120', '2024-06-01 05:30:00.000001', '9999-12-31',
+  12345678901234567890123456789012345.000000000000000000000000000001, 18446744073709551615,
+  0.1, 0.1, 'b', 'x,y', 'é '),
+ (2, '00:00:00', 1901, 0, 0, NULL, NULL, NULL, 1.5, 0, NULL, 1e300, NULL, '', '');
+"""
+MARIADB_COLUMNS = (
+    Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),
+    Column("t", TimeType(6)),
+    Column("y", YearType()),
+    Column("b", BitType(64)),
+    Column("c", BitType(10)),
+    Column("dt", DatetimeType(3)),
+    Column("ts", TimestampType(6, zone="+00:00")),
+    Column("d", DateType()),
+    Column("n", DecimalType(65, 30)),
+    Column("u", IntType(64, True)),
+    Column("f", FloatType(32)),
+    Column("g", FloatType(64)),
+    Column("e", EnumType(("a", "b"))),
+    Column("s", SetType(("x", "y"))),
+    Column("h", TextType(5)),
+)
+MARIADB_ROWS: Rows = [
+    (
+        *(1, "-838:59:58.123450", 2155, 2**64 - 1, 0b1000000001, "1000-01-01 00:00:00.120"),
+        *("2024-06-01 00:00:00.000001", "9999-12-31"),
+        Decimal("12345678901234567890123456789012345.000000000000000000000000000001"),
+        *(2**64 - 1, 0.10000000149011612, 0.1, 2, 3, "é"),
+    ),
+    (
+        *(2, "00:00:00.000000", 1901, 0, 0, None, None, None),
+        *(Decimal("1.500000000000000000000000000000"), 0, None, 1e300, None, 0, ""),
+    ),
+]
+POSTGRESQL_TYPES = """CREATE TABLE shop.types (id BIGINT PRIMARY KEY, t TIME(6), b BIT(64),
+  c BIT(10), dt TIMESTAMP(3), ts TIMESTAMPTZ, d DATE, n NUMERIC, m NUMERIC(50,2), f REAL,
+  g DOUBLE PRECISION);
+SET TIME ZONE '+05:30';
+INSERT INTO shop.types VALUES
+ (1, '23:59:59.123450', repeat('1', 64)::bit(64), B'1000000001', '1000-01-01 00:00:00.120',
+  '2024-06-01 05:30:00.000001+05:30', '9999-12-31', 1.50,
+  123456789012345678901234567890123456789012345678.25, 0.1, 0.1),
+ (2, '00:00:00', repeat('0', 64)::bit(64), B'0000000000', NULL, NULL, NULL, 7, NULL, NULL, 1e300);
+"""
+POSTGRESQL_COLUMNS = (
+    *(each for each in MARIADB_COLUMNS if each.name in ("id", "t", "b", "c", "dt", "ts", "d")),
+    Column("n", DecimalType(None, None)),
+    Column("m", DecimalType(50, 2)),
+    Column("f", FloatType(32)),
+    Column("g", FloatType(64)),
+)
+POSTGRESQL_ROWS: Rows = [
+    (
+        *(1, "23:59:59.123450", 2**64 - 1, 0b1000000001, "1000-01-01 00:00:00.120"),
+        *("2024-06-01 00:00:00.000001", "9999-12-31", Decimal("1.50")),
+        *(Decimal("123456789012345678901234567890123456789012345678.25"), 0.10000000149011612, 0.1),
+    ),
+    (2, "00:00:00.000000", 0, 0, None, None, None, Decimal(7), None, None, 1e300),
+]
 
 
 def values(key: int, name: str) -> tuple[object, ...]:
@@ -114,7 +202,9 @@ def in_mariadb(folder: Path) -> Iterator[Found]:
     with mariadb.running(folder) as server:
         server.run(
             "CREATE DATABASE shop;"
-            "CREATE TABLE shop.orders (id BIGINT PRIMARY KEY, userName TEXT, price DECIMAL(10,2),"
+            + MARIADB_TYPES
+            + DEFINED.format("ENUM('active','b')")
+            + "CREATE TABLE shop.orders (id BIGINT PRIMARY KEY, userName TEXT, price DECIMAL(10,2),"
             " made DATETIME(6), doc JSON);"
             f"CREATE USER reader@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';"
             "GRANT SELECT ON shop.* TO reader@'127.0.0.1';" + inserts(table_rows())
@@ -127,15 +217,21 @@ def in_postgresql() -> Iterator[Found]:
     with postgres.running() as server:
         server.run(
             "CREATE SCHEMA shop;"
-            "CREATE TABLE shop.orders (id BIGINT PRIMARY KEY, userName TEXT, price DECIMAL(10,2),"
+            + POSTGRESQL_TYPES
+            + "CREATE TYPE shop.mood AS ENUM ('active','b');"
+            + DEFINED.format("shop.mood")
+            + "CREATE TABLE shop.orders (id BIGINT PRIMARY KEY, userName TEXT, price DECIMAL(10,2),"
             " made TIMESTAMP(6), doc JSONB);" + inserts(table_rows())
         )
         where = f"127.0.0.1:{server.port}/{server.database}"
         yield f"jdbc:postgresql://{where}?table=shop.orders&user={server.user}", server.password
 
 
-def compare(feed: str, table: str, password: str, file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cdcwire_conformance", "compare", feed, table]
+def compare(
+    feed: str | list[str], table: str, password: str, file: Path
+) -> subprocess.CompletedProcess[str]:
+    source, *options = [feed] if isinstance(feed, str) else feed
+    command = [sys.executable, "-m", "cdcwire_conformance", "compare", source, table, *options]
     return subprocess.run(
         [*command, "--json", str(file)],
         capture_output=True,
@@ -188,3 +284,68 @@ def test_database_that_is_down_is_one_line_that_names_it(
     (line,) = done.stderr.strip().splitlines()
     assert line.endswith(f": no database answers at {host}: Connection refused")
     assert PASSWORD not in line
+
+
+@pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)
+def test_types_of_a_database_equal_those_of_a_feed(table: Found, tmp_path: Path) -> None:
+    url, password = table
+    is_mariadb = "mariadb" in url
+    columns = MARIADB_COLUMNS if is_mariadb else POSTGRESQL_COLUMNS
+    defined = Table("types", "shop", columns=columns, key=("id",))
+    rows = MARIADB_ROWS if is_mariadb else POSTGRESQL_ROWS
+    changes = [
+        RowChange(defined, "insert", None, Image(columns, row), Position(commit_ts=number))
+        for number, row in enumerate(rows, 1000)
+    ]
+    context = Context({"time-zone": "UTC"})
+    messages = get_format("craft").from_events(changes, context=context)
+    folder = tmp_path / "feed"
+    folder.mkdir()
+    write_messages(str(folder / "messages.jsonl"), messages)
+    definitions = tmp_path / "types.json"
+    definitions.write_text(json.dumps([table_to_json(defined)]))
+    options = ["--option", "time-zone=UTC", "--tables", str(definitions)]
+    source = [f"craft:file:{folder}", *options]
+    file = tmp_path / "found.json"
+    done = compare(source, url.replace("orders", "types"), password, file)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)
+def test_definition_of_a_table_comes_from_the_catalogue(table: Found, tmp_path: Path) -> None:
+    url, password = table
+    file = tmp_path / "tables.json"
+    command = [sys.executable, "-m", "cdcwire_conformance", "tables"]
+    done = subprocess.run(
+        [*command, url.replace("orders", "defined"), "--to", str(file)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, PASSWORD_VARIABLE: password},
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(file.read_text("utf-8"))
+    assert (found["schema"], found["table"]) == ("shop", "defined")
+    assert set(found["key"]) == {"a", "b"}  # definitions have it in the order of the columns
+    assert [(each["name"], each["type"], each["nullable"]) for each in found["columns"]] == [
+        ("b", "int64", False),
+        ("a", "int64", False),
+        ("m", "enum(active,b)", True),
+        ("n", "text(20)", False),
+        ("d", "decimal(12,3)", True),
+    ]
+
+
+@pytest.mark.parametrize("table", ["mariadb"], indirect=True)
+def test_table_that_a_database_lacks_is_one_line(table: Found, tmp_path: Path) -> None:
+    url, password = table
+    command = [sys.executable, "-m", "cdcwire_conformance", "tables"]
+    done = subprocess.run(
+        [*command, url.replace("orders", "nothing")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, PASSWORD_VARIABLE: password},
+        timeout=600,
+    )
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("has no such table, or the user may not see it")

@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from cdcwire_conformance.compare.embedded.values import Value, key_value, values_of
 from cdcwire_conformance.compare.layout import PairLayout
-from cdcwire_conformance.compare.meaning import Replacement
+from cdcwire_conformance.compare.meaning import Encoding, Replacement
 from cdcwire_conformance.compare.rules import Window
 
 Layout: TypeAlias = "PairLayout[pa.Field]"
 Image: TypeAlias = "tuple[tuple[Value, ...], bytes]"
 """The values of an image, and its presence bits."""
 Key: TypeAlias = "tuple[Value, ...] | None"
+Place: TypeAlias = Any  # in an order: a number, or a text of fixed width; None: nowhere
 
 SOURCE = ("topic", "partition", "offset", "file", "line", "row")
 _REPLACEMENTS = re.compile("\ufffd+")
@@ -38,7 +39,7 @@ class FedRow:
     number: int
     op: str | None
     half: str | None
-    position: int | None
+    position: Place
     sequence: int | None
     partition: int | None
     fields: tuple[Value, ...]
@@ -54,6 +55,8 @@ class Change:
 
     ``part``: 1 for the insert of a split update and for an after record, else 0. ``passing``: the
     position that the change has itself. ``behind``: the position before a change that is late.
+    ``stream``: the part of its feed. ``follows``: the content of the change before it in that part,
+    among those of its key at its position, deletes aside.
     """
 
     row: FedRow
@@ -64,12 +67,14 @@ class Change:
     before: Image | None
     after: Image | None
     fields: tuple[Value, ...]
-    position: int | None
-    passing: int | None = None
+    position: Place
+    passing: Place = None
     ordinal: int = 0
     is_late: bool = False
-    behind: int | None = None
+    behind: Place = None
     era: tuple[Any, ...] = field(default=())
+    stream: tuple[Any, ...] | None = None
+    follows: tuple[Any, ...] | None = None
 
     @property
     def content(self) -> tuple[Any, ...]:
@@ -85,6 +90,11 @@ class Change:
         return (*map(nulls_first, places), row.number, self.part)
 
 
+def may_be_read(change: Change) -> bool:
+    """Return whether a change is an insert that may be a row of a snapshot."""
+    return change.part == 0 and change.row.op in ("insert", "read")
+
+
 def nulls_first(value: Value) -> tuple[Any, ...]:
     """Return what sorts a value as Spark does: NULL first, NaN last."""
     if value is None:
@@ -97,15 +107,18 @@ class ColumnChanges:
     """How values of columns are changed before they are compared.
 
     ``readable``: bytes that become text, with U+FFFD in place of ill-formed ones. ``cuts``: of the
-    text of times.
+    text of times. ``encodings``: of bytes that are sent as text.
     """
 
     readable: Collection[str] = ()
     cuts: Mapping[str, Sequence[Replacement]] = field(default_factory=dict)
+    encodings: Mapping[str, Encoding] = field(default_factory=dict)
 
     def of(self, name: str) -> Callable[[Value], Value] | None:
         """Return the change of a column's values, NULL aside; None for none."""
         steps: list[Callable[[Value], Value]] = [_readable] if name in self.readable else []
+        if name in self.encodings:
+            steps.append(self.encodings[name].decoded)
         for each in self.cuts.get(name, ()):
             steps.append(_replacer(each))
         if not steps:
@@ -123,8 +136,7 @@ def _readable(value: bytes) -> str:
 
 def _replacer(replacement: Replacement) -> Callable[[str], str]:
     pattern = re.compile(replacement.pattern)
-    kept = "".join(rf"\{number}" for number in range(1, replacement.groups + 1))
-    return lambda text: pattern.sub(kept, text)
+    return lambda text: pattern.sub(replacement.kept, text)
 
 
 def rows_in(
@@ -134,8 +146,13 @@ def rows_in(
     rules = layout.rules
     number = 0
     for batch in batches:
-        positions = _integers(batch.column(rules.position)) if rules.position else _nothing(batch)
-        columns = [_values(batch.column(name)) for name in rules.fields]
+        positions = _values(batch.column(rules.position)) if rules.position else _nothing(batch)
+        columns = [
+            _in_seconds(batch.column(name))
+            if rules.in_seconds and name == "commit_ms"
+            else _values(batch.column(name))
+            for name in rules.fields
+        ]
         fields = zip(*columns, strict=True) if columns else [()] * batch.num_rows
         source = batch.column("source")
         known = dict(zip(source.type.names, source.flatten(), strict=True))
@@ -166,6 +183,11 @@ def _nothing(batch: pa.RecordBatch) -> list[None]:
 
 def _values(array: pa.Array) -> list[Value]:
     return _integers(array) if pa.types.is_decimal(array.type) else array.to_pylist()
+
+
+def _in_seconds(milliseconds: pa.Array) -> list[int | None]:
+    """Return times without the part below a second."""
+    return [None if value is None else value - value % 1000 for value in milliseconds.to_pylist()]
 
 
 def _integers(array: pa.Array) -> list[int | None]:
@@ -213,10 +235,36 @@ class Splitter:
         """Yield the changes of rows, in their order."""
         rules = self.rules
         skips_before = rules.in_halves and not rules.has_old_values
+        of_key_changes: set[int] = set()
+        if rules.joins_halves:
+            rows = list(rows)
+            of_key_changes = self._key_changes(rows)
         for row in rows:
-            if skips_before and row.half == "before":
-                continue
-            yield from self._parts(row)
+            if row.half is not None and row.sequence in of_key_changes:
+                yield from self._split(row, row.before, row.after)
+            elif not skips_before or row.half != "before":
+                yield from self._parts(row)
+
+    def _key_changes(self, rows: Iterable[FedRow]) -> set[int]:
+        """Return the sequence ids of updates in two records that change a key."""
+        before, after = (
+            {
+                row.sequence: image
+                for row in rows
+                if row.half == half and row.sequence is not None
+                if (image := row.before if half == "before" else row.after) is not None
+            }
+            for half in ("before", "after")
+        )
+        return {n for n, old in before.items() if n in after and self._is_split(old, after[n])}
+
+    def _split(self, row: FedRow, before: Image | None, after: Image | None) -> Iterator[Change]:
+        """Yield the delete and the insert that an update of a key is compared as."""
+        if before is not None:
+            old = self._deleted(before)
+            yield self._change(row, "delete", None, self._key_of(before), 0, old, None)
+        if after is not None:
+            yield self._change(row, "insert", None, self._key_of(after), 1, None, after)
 
     def _parts(self, row: FedRow) -> Iterator[Change]:
         rules = self.rules
@@ -228,10 +276,7 @@ class Splitter:
         key = self._key_of(before) if after is None else self._key_of(after)
         if is_update and before is not None and after is not None:
             if self._is_split(before, after):
-                yield self._change(
-                    row, "delete", half, self._key_of(before), 0, self._deleted(before), None
-                )
-                yield self._change(row, "insert", half, self._key_of(after), 1, None, after)
+                yield from self._split(row, before, after)
                 return
             if rules.in_halves and rules.has_old_values:
                 yield self._change(row, op, "before", self._key_of(before), 0, before, None)
@@ -322,12 +367,10 @@ def compared_changes(rows: Iterable[FedRow], layout: Layout, window: Window | No
     changes = list(Splitter(layout).changes(rows))
     if layout.needs_order:
         _number_changes(changes, layout)
-    elif rules.has_bare_deletes:
-        _take_positions_of_deletes(changes, layout)
+    elif rules.bare_ops:
+        _take_positions(changes, layout)
     for change in changes:
-        change.passing = (
-            None if rules.has_bare_deletes and change.op == "delete" else change.position
-        )
+        change.passing = None if change.op in rules.bare_ops else change.position
     if rules.leaves_deletes:
         changes = [change for change in changes if change.op != "delete"]
     for change in changes:
@@ -338,34 +381,35 @@ def compared_changes(rows: Iterable[FedRow], layout: Layout, window: Window | No
     return changes
 
 
-def is_in(position: int | None, window: Window | None) -> bool:
+def is_in(position: Place, window: Window | None) -> bool:
     """Return whether a window has a change of a position."""
     if window is None or not window.is_bounded:
         return True
     return window.has_unplaced if position is None else window.has(position)
 
 
-def _take_positions_of_deletes(changes: Iterable[Change], layout: Layout) -> None:
-    """Leave out position and fields of deletes, which a side does not have."""
+def _take_positions(changes: Iterable[Change], layout: Layout) -> None:
+    """Leave out position and fields of bare changes, which the sides do not share."""
     nothing = (None,) * len(layout.rules.fields)
     for change in changes:
-        if change.op == "delete":
+        if change.op in layout.rules.bare_ops:
             change.position, change.fields = None, nothing
 
 
 def _number_changes(changes: Iterable[Change], layout: Layout) -> None:
     """Give each change its ordinal among those of its key.
 
-    With positions, only deletes are numbered, each among those since the last position of its key.
-    A delete takes that position.
+    With positions, only bare changes are numbered, each among those of its operation since the last
+    position of its key. A bare change takes that position. Where a position is that of a
+    transaction, its changes of a key are numbered too.
     """
     rules = layout.rules
-    if rules.has_bare_deletes:
+    if rules.bare_ops:
         changes = list(changes)
-        _take_positions_of_deletes(changes, layout)
+        _take_positions(changes, layout)
     for of_key in by_key(changes).values():
-        last: int | None = None
-        since: dict[int | None, int] = {}
+        last: Place = None
+        since: dict[tuple[str, Place], int] = {}
         for number, change in enumerate(of_key, 1):
             if rules.position is None:
                 change.ordinal = number
@@ -373,8 +417,11 @@ def _number_changes(changes: Iterable[Change], layout: Layout) -> None:
             if change.position is not None:
                 last = change.position
             change.position = last
-            if change.op == "delete":
-                change.ordinal = since[last] = since.get(last, 0) + 1
+            if change.op in rules.bare_ops:
+                place = change.op, last
+                change.ordinal = since[place] = since.get(place, 0) + 1
+            elif rules.numbers_ties:
+                change.ordinal = since["", last] = since.get(("", last), 0) + 1
 
 
 def by_key(changes: Iterable[Change]) -> dict[Key, list[Change]]:

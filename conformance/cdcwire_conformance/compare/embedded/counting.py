@@ -7,23 +7,27 @@ in a storage prefix. See there when a change is late, and what an era is.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cdcwire_conformance.compare.embedded.changes import (
     Change,
     FedRow,
     Layout,
+    Place,
     compared_changes,
     is_in,
+    may_be_read,
 )
-from cdcwire_conformance.compare.result import Counts
+from cdcwire_conformance.compare.result import Counts, OrderDoubts
 
 PairKey: TypeAlias = "tuple[Any, ...]"
 
 SIDES = (0, 1)
 _NAMES = ("left", "right")
+_NO_CHANGES: list[Change] = []  # of a side, in many contents
 _BITS_OF_RECORD = 40  # of the number of a row in a prefix, below the number of its file
 _DISPATCHER = re.compile(r"/CDC_([^/]+)_\d+\.[^/]+$")
 
@@ -58,10 +62,11 @@ class DifferingPair:
 
 @dataclass(slots=True)
 class Summary:
-    """The counts of a table, and the pairs that differ."""
+    """The counts of a table, the pairs that differ, and doubts about the order of changes."""
 
     counts: Counts
     pairs: list[DifferingPair]
+    doubts: OrderDoubts
 
 
 def summary_of(
@@ -74,9 +79,10 @@ def summary_of(
     has_position = layout.rules.position is not None
     has_order = has_order and has_position and bool(layout.keys)
     changes = tuple(compared_changes(rows, layout, layout.window) for rows in sides)
+    skips_first = layout.rules.has_reads_as_inserts
     if has_order:
         for side in changes:
-            _find_late(side)
+            _find_late(side, skips_first=skips_first)
     found, has_copies = _summary(changes, layout, has_order=has_order, has_eras=False)
     if not has_copies or not has_position:
         return found
@@ -88,7 +94,7 @@ def summary_of(
     )
     if has_order:
         for side in changes:
-            _find_late(side)
+            _find_late(side, skips_first=skips_first)
     return _summary(changes, layout, has_order=has_order, has_eras=True)[0]
 
 
@@ -119,18 +125,28 @@ def _in_parts(changes: Iterable[Change]) -> Iterator[tuple[Any, list[tuple[int, 
         yield part, found
 
 
-def _find_late(changes: Iterable[Change]) -> None:
-    """Find changes that come after one of their key with a larger position."""
-    for _, found in _in_parts(changes):
-        seen: dict[Any, tuple[int | None, int | None]] = {}  # largest and last position of a key
+def _find_late(changes: Iterable[Change], *, skips_first: bool) -> None:
+    """Find changes that come after one of their key with a larger position.
+
+    Find also what comes before a change at its position. ``skips_first``: the position of a key's
+    first insert may be that of a snapshot. Changes of a transaction that was open then are before.
+    """
+    for part, found in _in_parts(changes):
+        # The largest and the last position of a key, and its last change other than a delete.
+        seen: dict[Any, tuple[Place, Place, Change | None]] = {}
         for _, change in found:
             position = change.passing
-            largest, last = seen.get(change.key, (None, None))
+            largest, last, before = seen.get(change.key, (None, None, None))
             if position is not None and largest is not None and largest > position:
                 change.is_late, change.behind = True, last
-            elif position is not None:
+            elif position is not None and not (
+                skips_first and change.key not in seen and may_be_read(change)
+            ):
                 largest = position
-            seen[change.key] = largest, position
+            change.stream = part
+            if position is not None and before is not None and before.passing == position:
+                change.follows = before.content
+            seen[change.key] = largest, position, before if change.op == "delete" else change
 
 
 def _find_eras(changes: Iterable[Change]) -> None:
@@ -167,24 +183,34 @@ def _summary(
                 pairs[key] = found = ([], [])
             found[side].append(change)
     differing, has_copies = [], False
+    unordered, backwards = 0, []
     for key, (ours, theirs) in pairs.items():
         if len(ours) == 1 == len(theirs):
             own, other = ours[0], theirs[0]
-            is_late_alike = (own.is_late, own.behind) == (other.is_late, other.behind)
-            if is_late_alike and own.content == other.content:
-                totals["same"] += 1
+            if not own.is_late and not other.is_late:  # the usual ways to be equal and to differ
+                if own.content == other.content:
+                    totals["same"] += 1
+                else:
+                    totals["changed"] += 1
+                    contents = [Content((ours, _NO_CHANGES)), Content((_NO_CHANGES, theirs))]
+                    differing.append(DifferingPair(key, contents, True, (False, False)))
                 continue
         counted = _PairCounts(ours, theirs, has_order=has_order, has_eras=has_eras)
         has_copies |= counted.has_copies
         for name, number in counted.counts.items():
             totals[name] += number
+        unordered += counted.is_unordered
+        backwards += [ours[0].position] if counted.is_backwards else []
         if counted.is_differing:
             is_repeated = not counted.counts["doubled_left"] + counted.counts["doubled_right"]
             late = counted.counts["out_of_order_left"], counted.counts["out_of_order_right"]
             differing.append(
                 DifferingPair(key, counted.contents, is_repeated, (bool(late[0]), bool(late[1])))
             )
-    return Summary(Counts(**totals), differing), has_copies
+    first_back = str(min(backwards)) if backwards else None
+    position = layout.rules.position if backwards else None
+    doubts = OrderDoubts(unordered, len(backwards), first_back, position)
+    return Summary(Counts(**totals), differing, doubts), has_copies
 
 
 def _pair_namer(layout: Layout) -> Callable[[Change], PairKey]:
@@ -195,7 +221,11 @@ def _pair_namer(layout: Layout) -> Callable[[Change], PairKey]:
 
 
 class _PairCounts:
-    """The counts of one pair. ``contents``: its changes, equal ones together."""
+    """The counts of one pair. ``contents``: its changes, equal ones together.
+
+    ``is_backwards``: it comes after a later change of its key, in both feeds alike.
+    ``is_unordered``: the order of its changes can't be compared.
+    """
 
     def __init__(
         self, ours: list[Change], theirs: list[Change], *, has_order: bool, has_eras: bool
@@ -213,6 +243,7 @@ class _PairCounts:
         counts |= dict.fromkeys(
             ("doubled_left", "doubled_right", "out_of_order_left", "out_of_order_right"), 0
         )
+        self.is_backwards = self.is_unordered = False
         lonely = [0, 0]
         for content in self.contents:
             copies = content.count(0), content.count(1)
@@ -232,6 +263,12 @@ class _PairCounts:
                 (is_late, behind), (is_other_late, other) = states[side], states[1 - side]
                 is_out = is_late and not (is_other_late and behind == other)
                 counts[f"out_of_order_{_NAMES[side]}"] = int(is_out)
+                self.is_backwards = is_late and not is_out
+            if len(self.contents) > 1 and all(c.count(0) == c.count(1) for c in self.contents):
+                order = _order_in_pair(self.contents)
+                self.is_unordered = order == "unknown"
+                if order == "other":
+                    counts |= dict.fromkeys(("out_of_order_left", "out_of_order_right"), 1)
         self.counts = counts
         self.is_differing = any(lonely) or any(
             counts[f"{name}_{side}"]
@@ -255,7 +292,32 @@ class _PairCounts:
         return lonely - again, excess - doubled + again, doubled
 
 
-def _lateness(changes: Sequence[Change]) -> tuple[bool, int | None]:
+def _order_in_pair(contents: Sequence[Content]) -> Literal["same", "other", "unknown"]:
+    """Return whether both sides have the changes of a pair in one order.
+
+    It is unknown for changes in several parts of a feed. A delete and another change at one
+    position have no order, as producers split an update of a key in different ways.
+    """
+    rest = [content for content in contents if _op(content) != "delete"]
+    for side in SIDES:
+        streams = {change.stream for content in rest for change in content.copies[side]}
+        if len(rest) > 1 and (len(streams) > 1 or None in streams):
+            return "unknown"
+    is_moved = [
+        Counter(change.follows for change in content.copies[0])
+        != Counter(change.follows for change in content.copies[1])
+        for content in (*rest, *(each for each in contents if _op(each) == "delete"))
+    ]
+    if any(is_moved[: len(rest)]):
+        return "other"
+    return "unknown" if any(is_moved) else "same"
+
+
+def _op(content: Content) -> str | None:
+    return content.copies[0][0].op
+
+
+def _lateness(changes: Sequence[Change]) -> tuple[bool, Place]:
     """Return whether all changes of a side come too late, and the last position before one."""
     known = [change.behind for change in changes if change.behind is not None]
     is_late = bool(changes) and all(change.is_late for change in changes)

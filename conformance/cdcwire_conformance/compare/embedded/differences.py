@@ -60,16 +60,20 @@ class _Row:
         return found
 
 
-def differences_of_pairs(
-    pairs: Iterable[DifferingPair], layout: Layout, longest: int | None
+def in_order(pairs: Iterable[DifferingPair], layout: Layout) -> list[DifferingPair]:
+    """Return pairs by their position, then by their key."""
+    return sorted(pairs, key=lambda each: _pair_order(each, layout))
+
+
+def differences_of_pair(
+    pair: DifferingPair, layout: Layout, longest: int | None
 ) -> Iterator[Collected]:
-    """Yield the differences of pairs in the order of the pairs. ``longest``: of a text."""
-    for pair in sorted(pairs, key=lambda each: _pair_order(each, layout)):
-        key = pair.key[1] if layout.keys else ()
-        place = layout.place_name
-        position = None if place is None else pair.key[0 if place == "position" else 2]
-        for kind, left, right in _side_by_side(pair, layout):
-            yield _record(kind, key, position, (left, right), layout, longest)
+    """Yield the differences of a pair. ``longest``: of a text."""
+    key = pair.key[1] if layout.keys else ()
+    place = layout.place_name
+    position = None if place is None else pair.key[0 if place == "position" else 2]
+    for kind, left, right in _side_by_side(pair, layout):
+        yield _record(kind, key, position, (left, right), layout, longest)
 
 
 def differences_of_keys(
@@ -79,7 +83,11 @@ def differences_of_keys(
     for each in sorted(keys, key=lambda each: _key_order(each.key)):
         states = (each.left, each.right)
         rows = tuple(None if state is None else _Row.of_state(state) for state in states)
-        yield _record("changed", each.key, None, (rows[0], rows[1]), layout, longest)
+        found = _record("changed", each.key, None, (rows[0], rows[1]), layout, longest)
+        if each.gone is not None:
+            gone = _Row.of_state(each.gone)
+            found.due = Record(position=gone.position, source=_source(gone))
+        yield found
 
 
 def _pair_order(pair: DifferingPair, layout: Layout) -> tuple[Any, ...]:
@@ -175,25 +183,49 @@ def _record(
     shown = {name: _shown_side(row, layout) for name, row in zip(_SIDES, sides, strict=True)}
     images = {name: _columns(kind, sides, name, layout, longest) for name in _IMAGES}
     place = None if position is None else str(position)
-    return Record(kind=kind, key=texts, position=place, **shown, **images)
+    return Record(
+        kind=kind,
+        key=texts,
+        position=place,
+        due=None,
+        unchanged=_unchanged(sides, layout),
+        **shown,
+        **images,
+    )
+
+
+def _unchanged(sides: tuple[_Row | None, _Row | None], layout: Layout) -> Record:
+    """Return the columns whose before value on the other side is the after value of each side."""
+    images = [{} if row is None else row.images for row in sides]
+    found = {}
+    for name, own, other in zip(_SIDES, images, reversed(images), strict=True):
+        after, before = own.get("after"), other.get("before")
+        found[name] = (
+            []
+            if own.get("before") is None or after is None or before is None
+            else [n for n in range(len(layout.fields)) if after[0][n] == before[0][n]]
+        )
+    return Record(**found)
 
 
 def _shown_side(row: _Row | None, layout: Layout) -> Record:
-    names = (*EVENT_FIELDS, *layout.rules.fields)
-    images = {} if row is None else row.images
-    known = {name: images.get(name) for name in _IMAGES}
-    fields: dict[str, Any] = dict.fromkeys(names)
+    fields: dict[str, Any] = dict.fromkeys((*EVENT_FIELDS, *layout.rules.fields))
+    before = after = None
     if row is not None:
-        fields |= {"op": row.op, "half": row.half}
-        fields |= {n: None if v is None else str(v) for n, v in row.fields.items()}
+        fields["op"], fields["half"] = row.op, row.half
+        for name, value in row.fields.items():
+            fields[name] = None if value is None else str(value)
+        before, after = row.images["before"], row.images["after"]
     return Record(
         is_there=row is not None,
         copies=0 if row is None else row.copies,
         source=_source(row),
         position=None if row is None else row.position,
+        before=before is not None,
+        after=after is not None,
+        before_has=before[1] if before else None,
+        after_has=after[1] if after else None,
         **fields,
-        **{name: image is not None for name, image in known.items()},
-        **{f"{name}_has": image[1] if image else None for name, image in known.items()},
     )
 
 
@@ -216,17 +248,20 @@ def _columns(
     image.
     """
     images: list[Image | None] = [None if row is None else row.images[name] for row in sides]
-    if kind not in CHANGED or images == [None, None]:
-        return None
     left, right = images
+    if kind not in CHANGED or (left is None and right is None):
+        return None
     is_single = None in sides
+    if not is_single and (left is None or right is None):
+        return []
+    nothing = (None,) * len(layout.fields)
+    values = zip(*(nothing if image is None else image[0] for image in images), strict=True)
     found = []
-    for number, field in enumerate(layout.fields):
-        values = [None if image is None else image[0][number] for image in images]
-        has_both = left is not None and right is not None
-        if is_single or (has_both and values[0] != values[1]):
-            cuts = (_cut_of(value, field.type, longest) for value in values)
-            found.append(Record(number=number, **dict(zip(_SIDES, cuts, strict=True))))
+    for number, (own, other) in enumerate(values):
+        if is_single or own != other:
+            kind = layout.fields[number].type
+            cuts = _cut_of(own, kind, longest), _cut_of(other, kind, longest)
+            found.append(Record(number=number, left=cuts[0], right=cuts[1]))
     return found
 
 

@@ -15,6 +15,7 @@ from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
+from cdcwire_conformance.compare.embedded.shares import rows_of_share
 from cdcwire_conformance.compare.embedded.tables import TableSides, Write, compare_batches
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
@@ -36,9 +37,10 @@ from cdcwire_conformance.compare.result import (
 )
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.spark.decode.many_tables import decode_here
-from cdcwire_conformance.spark.decode.opening import job_of
-from cdcwire_conformance.spark.decode.reading import Job
+from cdcwire_conformance.decode.many_tables import decode_here
+from cdcwire_conformance.decode.opening import job_of
+from cdcwire_conformance.decode.reading import Job
+from cdcwire_conformance.decode.workers import HERE, Workers
 
 _ARROW_TYPES = {"STRING": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
 
@@ -69,7 +71,7 @@ class EmbeddedEngine:
 
     name: str = "embedded"
     is_exact: bool = True
-    spark: None = None
+    workers: Workers = HERE
 
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
@@ -87,9 +89,8 @@ class EmbeddedEngine:
         report("decoding both feeds", work)
         sides = []
         for feed in (tasks[0].left, tasks[0].right):
-            jobs = [job_for(feed, with_bytes(each.table, each.replaced), options) for each in tasks]
-            found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(jobs))}
-            for number, batch in decode_here(feed.opened, jobs):
+            found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(tasks))}
+            for number, batch in _batches_of(feed, tasks, options):
                 found[number].append(batch)
                 work = replace(work, done=work.done + batch.num_rows)
                 report("decoding both feeds", work)
@@ -108,7 +109,7 @@ class EmbeddedEngine:
         options: CompareOptions,
     ) -> tuple[int, list[UnreadableMessage]]:
         """Return how many messages or rows can't be read, and the first of them."""
-        jobs = [job_for(feed, table, options) for table in tables]
+        jobs = [job_for(feed, feed.own_table(table), options) for table in tables]
         errors = {
             (
                 MessagePlace(*(row["source"][name] for name in MessagePlace._fields)),
@@ -124,6 +125,29 @@ class EmbeddedEngine:
         ]
 
 
+def _batches_of(
+    feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the batches of each table by its number, those of a table in the order of its shares.
+
+    Tables with the rows of one name are decoded in one pass, and each share of others in its own.
+    """
+    shares = [feed.shares_of(with_bytes(each.table, each.replaced)) for each in tasks]
+    own = [feed.own_name((each.table.schema, each.table.table)) for each in tasks]
+    alone = [n for n, each in enumerate(shares) if [s.name for _, s in each] == [own[n]]]
+    passes = [[(n, 0) for n in alone]]
+    passes += [[(n, i)] for n in range(len(tasks)) if n not in alone for i in range(len(shares[n]))]
+    for parts in passes:
+        jobs = [job_for(feed, shares[n][i][0], options) for n, i in parts]
+        for number, batch in decode_here(feed.opened, jobs) if jobs else ():
+            n, i = parts[number]
+            is_last = i == len(shares[n]) - 1
+            share, position = shares[n][i][1], tasks[n].rules.position
+            yield from (
+                (n, each) for each in rows_of_share([batch], share, position, is_last=is_last)
+            )
+
+
 def sides_of(
     table: CanonicalTable,
     replaced: frozenset[str],
@@ -133,17 +157,21 @@ def sides_of(
 ) -> TableSides:
     """Return the decoded rows of both sides. ``replaced``: as in ``TableTask``."""
     image = event_schema(with_bytes(table, replaced), options.temporal).field("after").type
-    changes = ColumnChanges(replaced, options.meaning.cuts(table))
-    return TableSides(table, image, left, right, changes)
+    cuts = options.meaning.cuts(table)
+    ours, theirs = (
+        ColumnChanges(replaced, cuts, options.meaning.encodings(table, side))
+        for side in ("left", "right")
+    )
+    return TableSides(table, image, left, right, (ours, theirs))
 
 
-def job_for(feed: OpenedFeed, table: CanonicalTable, options: CompareOptions) -> Job:
-    """Return how the rows of a table are decoded, by the feed's own names."""
+def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> Job:
+    """Return how the rows of a table are decoded. ``own``: by the feed's own names."""
     opened = feed.opened
     return job_of(
         opened.source.format,
         opened.context,
-        feed.own_table(table),
+        own,
         options.temporal,
         None,
         options.time_zone,
@@ -151,6 +179,7 @@ def job_for(feed: OpenedFeed, table: CanonicalTable, options: CompareOptions) ->
         skips_others=True,
         has_lines=opened.source.kind == "jsonl",
         numbers_rows=True,
+        order=feed.order,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,16 @@ from cdcwire_conformance.compare.embedded.changes import (
     Image,
     Key,
     Layout,
+    Place,
     Splitter,
     by_key,
     is_in,
+    may_be_read,
     nulls_first,
 )
-from cdcwire_conformance.compare.result import Counts
+from cdcwire_conformance.compare.embedded.counting import place_of
+from cdcwire_conformance.compare.result import Counts, OrderDoubts
+from cdcwire_conformance.compare.rules import ComparisonRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,32 +29,40 @@ class State:
     """The state after the last change of a key. ``after``: None without a row."""
 
     after: Image | None
-    position: int | None
+    position: Place
     source: tuple[Any, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class DifferingKey:
-    """A key with different last rows. None for a side that has no row."""
+    """A key with different last rows. None for a side that has no row.
+
+    ``gone``: the state of this side, if changes of the key left it so.
+    """
 
     key: Key
     left: State | None
     right: State | None
+    gone: State | None = None
 
 
 def last_rows(
-    sides: tuple[Sequence[FedRow], Sequence[FedRow]], layout: Layout
-) -> tuple[Counts, list[DifferingKey]]:
-    """Return the counts of keys, and the keys with different last rows.
+    sides: tuple[Sequence[FedRow], Sequence[FedRow]], layout: Layout, *, has_order: bool
+) -> tuple[Counts, list[DifferingKey], OrderDoubts]:
+    """Return the counts of keys, the keys with different last rows, and doubts about others.
 
     Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
+    ``has_order``: look for keys whose position goes back.
     """
     states: list[dict[Key, State]] = []
+    backs: list[Place] = []
     rows, unreadable = [], []
     for side in sides:
         changes = _changes(side, layout)
         good = [change for change in changes if change.row.is_readable]
-        states.append(_last_states(good, layout))
+        replay = _Replay(layout.rules)
+        states.append({key: replay.state_of(own) for key, own in by_key(good).items()})
+        backs += replay.backs if has_order else ()
         counted = [sum(change.part == 0 for change in each) for each in (good, changes)]
         rows.append(counted[0])
         unreadable.append(counted[1] - counted[0])
@@ -61,13 +73,14 @@ def last_rows(
         ours, theirs = (_row_of(side.get(key)) for side in (left, right))
         if ours is None and theirs is None:
             continue
+        gone = left.get(key) if ours is None else right.get(key) if theirs is None else None
         if ours is not None and theirs is not None and ours.after == theirs.after:
             same += 1
             continue
         changed += ours is not None and theirs is not None
         only_left += theirs is None
         only_right += ours is None
-        differing.append(DifferingKey(key, ours, theirs))
+        differing.append(DifferingKey(key, ours, theirs, gone))
     counts = Counts(
         left_rows=rows[0],
         right_rows=rows[1],
@@ -80,7 +93,9 @@ def last_rows(
         unreadable_left=unreadable[0],
         unreadable_right=unreadable[1],
     )
-    return counts, differing
+    first_back = str(min(backs)) if backs else None
+    position = layout.rules.position if backs else None
+    return counts, differing, OrderDoubts(0, len(backs), first_back, position)
 
 
 def _row_of(state: State | None) -> State | None:
@@ -93,23 +108,56 @@ def _changes(rows: Iterable[FedRow], layout: Layout) -> list[Change]:
     return list(Splitter(layout).changes(rows))
 
 
-def _last_states(changes: Iterable[Change], layout: Layout) -> dict[Key, State]:
-    rules = layout.rules
-    found: dict[Key, State] = {}
-    for key, of_key in by_key(changes).items():
-        last: int | None = None
+class _Replay:
+    """Finds the last state of each key of a side. ``backs``: the positions of those that go back.
+
+    A key goes back if its last change by position is not the last one of the feed, and leaves
+    another row. Repeats do not count. The changes of a key in several parts have no order.
+    """
+
+    def __init__(self, rules: ComparisonRules) -> None:
+        self.rules = rules
+        self.backs: list[Place] = []
+
+    def state_of(self, of_key: Sequence[Change]) -> State:
+        """Return the state that the changes of a key leave."""
         best: tuple[Any, ...] | None = None
-        for change in of_key:
-            position, is_present = change.position, change.after is not None
-            goes_before = int(is_present and rules.position is not None)
-            if rules.has_bare_deletes and rules.position is not None:
-                last = last if position is None else position
-                if position is None and not is_present:
-                    position, goes_before = last, 2
-                elif position is None:
-                    position = last
-            order = (*nulls_first(position), goes_before), change.feed_order
+        found, position, end = of_key[0], None, None
+        for change, end, goes_before in self._placed(of_key):
+            order = (*nulls_first(end), goes_before), change.feed_order
             if best is None or order > best:
-                best = order
-                found[key] = State(change.after, position, change.row.source)
-    return found
+                best, found, position = order, change, end
+        if self.rules.position is not None and of_key[-1].after != found.after:
+            self._doubt(of_key, position, end)
+        return State(found.after, position, found.row.source)
+
+    def _placed(self, of_key: Sequence[Change]) -> Iterator[tuple[Change, Place, int]]:
+        """Yield each change with its position, and whether it goes before others there."""
+        rules = self.rules
+        has_position = rules.position is not None
+        snapshot = of_key[0].position if may_be_read(of_key[0]) else None
+        last: Place = None
+        for change in of_key:
+            is_unplaced = rules.has_bare_reads and change.op == "read"
+            if rules.has_reads_as_inserts and may_be_read(change):
+                is_unplaced |= change.position == snapshot
+            position = None if is_unplaced else change.position
+            is_present = change.after is not None
+            goes_before = int(is_present and has_position and not rules.numbers_ties)
+            if has_position and (rules.bare_ops or rules.has_reads_as_inserts):
+                last = last if position is None else position
+                goes_before = 2 if position is None and not is_present else goes_before
+                position = last
+            yield change, position, goes_before
+
+    def _doubt(self, of_key: Sequence[Change], largest: Place, end: Place) -> None:
+        """Note that a key goes back from its largest position to that of its last change."""
+        if largest is None or end is None or not end < largest:
+            return
+        parts = {place_of(change.row)[0] for change in of_key}
+        *others, last = of_key
+        is_again = any(
+            each.position == last.position and each.after == last.after for each in others
+        )
+        if len(parts) == 1 and None not in parts and not is_again:
+            self.backs.append(end)

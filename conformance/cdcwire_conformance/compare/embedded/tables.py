@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.embedded.changed_rows import ChangedRows
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, rows_in
 from cdcwire_conformance.compare.embedded.counting import summary_of
 from cdcwire_conformance.compare.embedded.differences import (
     differences_of_keys,
-    differences_of_pairs,
+    differences_of_pair,
+    in_order,
 )
 from cdcwire_conformance.compare.embedded.final_state import last_rows
 from cdcwire_conformance.compare.layout import layout_of
 from cdcwire_conformance.compare.patterns import patterns_of
 from cdcwire_conformance.compare.result import RowDifference, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
-from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT, Collected, difference_of
+from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT, difference_of
 
 Write = Callable[[Iterable[RowDifference]], None]
 
@@ -28,14 +30,15 @@ Write = Callable[[Iterable[RowDifference]], None]
 class TableSides:
     """The decoded rows of a table on both sides.
 
-    ``image``: the struct of ``before`` and ``after``. ``changes``: of values, before they compare.
+    ``image``: the struct of ``before`` and ``after``. ``changes``: of the values of
+    each side, before they compare.
     """
 
     table: CanonicalTable
     image: pa.DataType
     left: Sequence[pa.RecordBatch]
     right: Sequence[pa.RecordBatch]
-    changes: ColumnChanges = field(default_factory=ColumnChanges)
+    changes: tuple[ColumnChanges, ColumnChanges] = (ColumnChanges(), ColumnChanges())
 
 
 def compare_batches(
@@ -49,18 +52,30 @@ def compare_batches(
     fields = [sides.image.field(index) for index in range(sides.image.num_fields)]
     columns = [each.with_name(name) for each, name in zip(fields, table.column_names, strict=True)]
     layout = layout_of(columns, table, rules, options.window)
-    rows = tuple(list(rows_in(side, layout, sides.changes)) for side in (sides.left, sides.right))
+    rows = tuple(
+        list(rows_in(side, layout, changes))
+        for side, changes in zip((sides.left, sides.right), sides.changes, strict=True)
+    )
+    hidden = options.meaning.redacted_of(table)
     if rules.is_final:
-        counts, keys = last_rows((rows[0], rows[1]), layout)
+        counts, keys, doubts = last_rows((rows[0], rows[1]), layout, has_order=options.order)
 
-        def found(longest: int | None) -> Iterator[Collected]:
-            return differences_of_keys(keys, layout, longest)
+        def found(longest: int | None) -> Iterator[RowDifference]:
+            for each in differences_of_keys(keys, layout, longest):
+                yield difference_of(each, table, layout, hidden)
     else:
         summary = summary_of((rows[0], rows[1]), layout, has_order=options.order)
-        counts = summary.counts
+        counts, doubts = summary.counts, summary.doubts
 
-        def found(longest: int | None) -> Iterator[Collected]:
-            return differences_of_pairs(summary.pairs, layout, longest)
+        def found(longest: int | None) -> Iterator[RowDifference]:
+            changed = ChangedRows(table, layout, hidden, longest)
+            for pair in in_order(summary.pairs, layout):
+                difference = changed.of(pair)
+                if difference is not None:
+                    yield difference
+                    continue
+                for each in differences_of_pair(pair, layout, longest):
+                    yield difference_of(each, table, layout, hidden)
 
     compared = TableComparison(
         str(table),
@@ -69,15 +84,19 @@ def compare_batches(
         in_halves=rules.in_halves,
         is_final=rules.is_final,
         against_table=rules.against_table,
+        doubts=doubts,
     )
     if not counts.differing:
         return compared
-    hidden = options.meaning.redacted_of(table)
-    differences = [difference_of(each, table, layout, hidden) for each in found(LONGEST_TEXT)]
+    first: list[RowDifference] = []
+
+    def differences() -> Iterator[RowDifference]:
+        for difference in found(LONGEST_TEXT):
+            if len(first) < options.limit:
+                first.append(difference)
+            yield difference
+
+    patterns = patterns_of(differences())
     if write is not None:
-        write(difference_of(each, table, layout, hidden) for each in found(None))
-    return replace(
-        compared,
-        differences=tuple(differences[: options.limit]),
-        patterns=patterns_of(differences),
-    )
+        write(found(None))
+    return replace(compared, differences=tuple(first), patterns=patterns)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.errors import Path, path_text
+from cdcwire.core.context import Context
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.core.strict_json import Number
+from cdcwire.model.paths import Path, path_text
 
 Kind: TypeAlias = Literal["length", "count", "size", "tag"]
 
@@ -59,7 +59,8 @@ class NumberRule:
 
     ``path``: a pattern for its whole path as text. ``steps`` are added to it, ``values`` take its
     place. ``bomb``: a value that would ask for all memory. ``applies`` excepts the sites where the
-    change would be legal. ``is_certain`` False: chance may make the change legal.
+    change would be legal. ``is_certain`` False: chance may make the change legal. ``clauses``:
+    those of its span; None: any.
     """
 
     path: str
@@ -69,13 +70,12 @@ class NumberRule:
     bomb: int | None = None
     applies: Callable[[Site], bool] = anywhere
     is_certain: bool = True
-    clause: str = ""
+    clauses: frozenset[str] | None = None
 
     def fits(self, span: Span) -> bool:
         """Return whether the rule applies to the number at a span, by its path and clause."""
-        return span.clause.endswith(self.clause) and bool(
-            re.fullmatch(self.path, path_text(span.path))
-        )
+        has_clause = self.clauses is None or span.clause in self.clauses
+        return has_clause and bool(re.fullmatch(self.path, path_text(span.path)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.model.events import Column, Event, Value
-from cdcwire.model.kinds import EnumType, UnknownType
+from cdcwire.format import Format
+from cdcwire.model.events import Event, RowChange
+from cdcwire.model.kinds import Column, EnumType, UnknownType, Value
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.formats.avro.known_wrong_values import VALUE_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
@@ -162,6 +163,18 @@ def end_of_key_ignored(message: Message) -> Iterable[Message]:
         yield replace(message, key=key[:-surplus])
 
 
+@wrong_decoder("a delete that has its row is read as an insert")
+def delete_with_row_as_insert(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Give a delete whose message has a value as the insert of its row."""
+    assert isinstance(message, KafkaMessage)
+    return [
+        replace(event, op="insert", before=None, after=event.before)
+        if isinstance(event, RowChange) and event.op == "delete" and message.value
+        else event
+        for event in right(format_, message, context)
+    ]
+
+
 @wrong_columns("NULL of a union of several types is the text of the branch that it is in")
 def foreign_null_as_text(column: Column, value: Value) -> tuple[Column, Value]:
     """Replace NULL in a column of a foreign type with text."""
@@ -184,5 +197,6 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     nulls_from_defaults,
     allowed_split,
     definitions_ignored,
+    delete_with_row_as_insert,
     foreign_null_as_text,
 )

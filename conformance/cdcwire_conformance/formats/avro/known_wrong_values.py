@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from cdcwire.model.events import Column, Event, Image, RowChange, Value
-from cdcwire.model.kinds import BitType, DecimalType, IntType, TextType, UnknownType
+from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.kinds import BitType, Column, DecimalType, IntType, TextType, UnknownType, Value
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,

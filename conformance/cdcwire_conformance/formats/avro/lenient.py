@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_text
 

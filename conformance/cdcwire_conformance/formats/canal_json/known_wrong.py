@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cdcwire.core.message import Message
-from cdcwire.model.events import Column, Event, RowChange, Value
-from cdcwire.model.kinds import BytesType, SetType, YearType
+from cdcwire.model.events import Event, RowChange
+from cdcwire.model.kinds import BytesType, Column, SetType, Value, YearType
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message
+from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.families.connect_known_wrong import CONNECT_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.core.format import Context, Selection
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Column
+from cdcwire.model.kinds import Column
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.craft.arrow_buffer import Buffer, Numbers, zigzag
 

@@ -11,11 +11,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_varint
+from cdcwire.format import Format
 from cdcwire.formats.craft.arrays import ArrayPath
 from cdcwire.formats.craft.columns import NameReader
 from cdcwire.formats.craft.events import events_of
@@ -23,8 +24,8 @@ from cdcwire.formats.craft.headers import name_reader
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile, present
 from cdcwire.formats.craft.settings import Settings, read_settings
 from cdcwire.formats.craft.wire import decode, read_message
-from cdcwire.model.events import Column, Event, Value
-from cdcwire.model.kinds import YearType
+from cdcwire.model.events import Event
+from cdcwire.model.kinds import Column, Value, YearType
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,

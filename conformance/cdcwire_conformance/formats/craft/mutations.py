@@ -11,6 +11,7 @@ something ends has one right value. The exceptions, which are legal or may be:
 
 from __future__ import annotations
 
+from cdcwire.formats.craft.profile import CRAFT, PROPOSAL
 from cdcwire_conformance.corpus.mutations.rules import (
     BOMB_COUNT,
     BOMB_SIZE,
@@ -57,11 +58,12 @@ def _is_no_table_before(site: Site) -> bool:
     return site.raw[before] != _META_COUNT
 
 
+_EVENT_TYPES = frozenset({CRAFT.event_types, PROPOSAL.event_types})
 RULES = FormatRules(
     parts=("value",),
     rewrite=rewriter(TablesLayout("meta", "bodies", fixed=(), has_deltas=True)),
     numbers=(
-        NumberRule(_EVENT + r"\.type", "tag", values=(0, 4), clause=": event types"),
+        NumberRule(_EVENT + r"\.type", "tag", values=(0, 4), clauses=_EVENT_TYPES),
         NumberRule(_EVENT + r"\.query\.length", "length", steps=(-1, 1), bomb=BOMB_SIZE),
         NumberRule(GROUP + r"\.type", "tag", values=(0, 3)),
         NumberRule(GROUP + r"\.count", "count", steps=(-1,), bomb=BOMB_COUNT, applies=is_one),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire_conformance.formats.craft.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.craft.lenient import LIBERTIES

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cdcwire.core.errors import Path
 from cdcwire.core.reader import Span
 from cdcwire.core.varints import write_uvarint, write_varint
+from cdcwire.model.paths import Path
 from cdcwire_conformance.corpus.mutations.rules import Rewrite, Site, number_of
 
 _UINT64_END = 1 << 64

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.core.context import EVERYTHING
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING
 from cdcwire.core.message import StoredFile
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns

@@ -27,7 +27,7 @@ from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import FilePlan
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.model import kinds
-from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, validity_of
+from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, validity_of, windows_of
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.csv.arrow_values import can_convert
 
@@ -304,7 +304,8 @@ def _digits(numbers: pa.Array, is_valid: Numbers | None) -> tuple[Numbers, bool]
 
     pyarrow reads these as well. One of less than seven digits is longer than its decimal digits.
     """
-    values = np.frombuffer(numbers.buffers()[1], numbers.type.to_pandas_dtype())
+    sign = "u" if pa.types.is_unsigned_integer(numbers.type) else "i"
+    values = np.frombuffer(numbers.buffers()[1], f"{sign}{numbers.type.bit_width // 8}")
     values = values[numbers.offset : numbers.offset + len(numbers)]
     if is_valid is not None:
         values = np.where(is_valid, values, 0)
@@ -331,9 +332,7 @@ def _count(data: Numbers, sign: int) -> int:
 
 def _expect(data: Numbers, places: Numbers, literal: bytes) -> None:
     """Check that the same bytes are at all places. Raises: Irregular."""
-    size = len(literal)
-    windows = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
-    if windows[places].tobytes() != literal * len(places):
+    if windows_of(data, len(literal))[places].tobytes() != literal * len(places):
         raise Irregular
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdcwire.model import kinds
-from cdcwire_conformance.arrow.buffers import Numbers, offsets_of
+from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, windows_of
 
 _ZERO, _NINE, _MINUS, _POINT = b"09-."
 _DATE = b"9999-19-39"  # the largest digit at each place
@@ -94,8 +94,7 @@ class _Texts:
         hours = hours_end - first
         if hours.min() < 2 or hours.max() > 3:
             return False
-        windows = np.ndarray(len(signs) - len(largest) + 1, f"V{len(largest)}", signs, strides=(1,))
-        table = windows[hours_end].view(np.uint8).reshape(-1, len(largest))
+        table = windows_of(signs, len(largest))[hours_end].view(np.uint8).reshape(-1, len(largest))
         digits = signs[first] - np.uint8(_ZERO)
         if not _are_below(table, largest) or ((hours == 3) & (digits - np.uint8(1) > 6)).any():
             return False

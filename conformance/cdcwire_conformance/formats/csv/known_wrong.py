@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue, parse_options
+from cdcwire.format import Format
 from cdcwire.formats.csv.records import field_of
 from cdcwire.formats.csv.settings import read_settings
-from cdcwire.model.events import Column, Event, RowChange, Value
-from cdcwire.model.kinds import EnumType, FloatType, JsonType, SetType, TextType
+from cdcwire.model.events import Event, RowChange
+from cdcwire.model.kinds import Column, EnumType, FloatType, JsonType, SetType, TextType, Value
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,

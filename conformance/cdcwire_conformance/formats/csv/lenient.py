@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.model.events import Table

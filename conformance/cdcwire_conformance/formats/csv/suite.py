@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire_conformance.formats.csv.known_wrong import KNOWN_WRONG

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.frame import MAGIC
-from cdcwire.model.events import Column, Event, Marker, Position, Value
-from cdcwire.model.kinds import TimestampType
+from cdcwire.format import Format
+from cdcwire.model.events import Event, Marker, Position
+from cdcwire.model.kinds import Column, TimestampType, Value
 from cdcwire_conformance.families.datahub_known_wrong import (
     DATAHUB_FAULTS,
     FRAME_SIZE,

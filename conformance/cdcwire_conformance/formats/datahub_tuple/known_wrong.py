@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.body import read_body
 from cdcwire.datahub.carrying import headers_of, read_records
 from cdcwire.datahub.fields import Field as TopicField
 from cdcwire.datahub.frame import MAGIC
 from cdcwire.datahub.message import Batch, Record
+from cdcwire.format import Format
 from cdcwire.formats.datahub_tuple import find_table, read_settings, topic_of
-from cdcwire.model.events import Column, Event, Image, RowChange, Value
-from cdcwire.model.kinds import TimestampType
+from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.kinds import Column, TimestampType, Value
 from cdcwire_conformance.families.datahub_known_wrong import DATAHUB_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,

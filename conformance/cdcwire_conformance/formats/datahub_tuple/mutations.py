@@ -15,6 +15,7 @@ from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families import datahub_mutations
 from cdcwire_conformance.families.datahub_mutations import layers, legal_sizes
 
+_COUNT_BYTES = 4
 _LONG_PART = 256  # every byte of a text is alike; its fields are what differs
 
 
@@ -24,9 +25,18 @@ def changes(
     """Yield what can be made wrong at the fields of a body."""
     counts = {span.start for span in spans if _is_count(span)}
     for change in datahub_mutations.changes(raw, spans, options):
-        is_shorter = change.detail == "-1" and change.offset in counts
+        is_shorter = change.offset in counts and _one_less(raw, change)
         if not (is_shorter and options.get("short-records") == "absent"):
             yield change
+
+
+def _one_less(raw: bytes, change: Change) -> bool:
+    """Return whether the number at the place of a change is one less after it."""
+    before, after = (
+        int.from_bytes(each[change.offset : change.offset + _COUNT_BYTES], "little")
+        for each in (raw, change.raw)
+    )
+    return after == before - 1
 
 
 def _is_count(span: Span) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
-from cdcwire.model.events import Column, Event, Image, Progress, RowChange
+from cdcwire.format import Format
+from cdcwire.model.events import Event, Image, Progress, RowChange
+from cdcwire.model.kinds import Column
 from cdcwire_conformance.families.connect_known_wrong import CONNECT_FAULTS
+from cdcwire_conformance.formats.debezium_json.known_wrong_connectors import CONNECTOR_FAULTS
 from cdcwire_conformance.formats.debezium_json.known_wrong_values import VALUE_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
@@ -108,6 +111,7 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *OLD_ROWS,
     *SCHEMA_CHANGES,
     *VALUE_FAULTS,
+    *CONNECTOR_FAULTS,
     KnownWrong(
         "null-as-default",
         "NULL arrives as the column's default",

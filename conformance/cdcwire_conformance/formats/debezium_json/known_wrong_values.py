@@ -14,11 +14,13 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.format import Format
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Event, Image, Value
+from cdcwire.model.events import Event, Image
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
@@ -146,21 +148,21 @@ def instant_offset_ignored(format_: Format, message: Message, context: Context) 
     return right(format_, bent, context)
 
 
-@wrong_values("the placeholder of an unchanged large value overwrites it", "56")
-def placeholder_as_text(column: Column, value: Value) -> Value:
+@wrong_columns("the placeholder of an unchanged large value overwrites it", "56")
+def placeholder_as_text(column: Column, value: Value) -> tuple[Column, Value]:
     """Replace an unavailable value with Debezium's placeholder."""
     if value is not UNAVAILABLE:
-        return value
+        return column, value
     text = "__debezium_unavailable_value"
     if isinstance(column.type, kinds.BytesType):
-        return text.encode()
-    return (text,) if isinstance(column.type, kinds.ArrayType) else text
+        return column, text.encode()
+    return column, (text,) if isinstance(column.type, kinds.ArrayType) else text
 
 
-@wrong_values("an unchanged large value becomes NULL", "56")
-def unavailable_as_null(column: Column, value: Value) -> Value:
+@wrong_columns("an unchanged large value becomes NULL", "56")
+def unavailable_as_null(column: Column, value: Value) -> tuple[Column, Value]:
     """Replace an unavailable value with NULL."""
-    return None if value is UNAVAILABLE else value
+    return column, None if value is UNAVAILABLE else value
 
 
 @wrong_columns("an enum's label is given as its number, counted from 0", "42")

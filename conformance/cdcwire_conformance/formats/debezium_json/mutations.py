@@ -22,19 +22,19 @@ _NEEDED = frozenset(
 )
 _TAGS = {"op": "x", "status": "ABORT"}
 _of_changes = changes_of(_NEEDED, _TAGS)
-_of_logical_messages = changes_of(_NEEDED - {("source", "table")}, _TAGS)
+_of_messages_without_table = changes_of(_NEEDED - {("source", "table")}, _TAGS)
 _of_rows = changes_of(frozenset(), {})  # rows by themselves need none of these members
 
 
 def changes(
     raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
 ) -> Iterator[Change]:
-    """Yield what can be made wrong. A logical message is about no table."""
+    """Yield what can be made wrong. Logical messages and statements may be about no table."""
     if options.get("transforms") == "unwrap":
         yield from _of_rows(raw, spans, options)
         return
-    is_logical = any("message" in span.path for span in spans)
-    yield from (_of_logical_messages if is_logical else _of_changes)(raw, spans, options)
+    has_table = not any({"message", "tableChanges"} & set(span.path) for span in spans)
+    yield from (_of_changes if has_table else _of_messages_without_table)(raw, spans, options)
 
 
 def is_read(spans: Sequence[Span]) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.model.events import Column, Event, Image, Marker, RowChange, SchemaChange, Value
-from cdcwire.model.kinds import BytesType, DecimalType, TimestampType
+from cdcwire.model.events import Event, Image, Marker, RowChange, SchemaChange
+from cdcwire.model.kinds import BytesType, Column, DecimalType, TimestampType, Value
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.core.compiled import IRREGULARITIES
-from cdcwire.core.format import Context, Selection
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Layout, Row
 from cdcwire.formats.open_protocol import row_patterns as forms

@@ -8,8 +8,7 @@ from dataclasses import replace
 from cdcwire.core.base64_text import write_base64
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.golang.quote import quote
-from cdcwire.model.events import Column, Value
-from cdcwire.model.kinds import BytesType
+from cdcwire.model.kinds import BytesType, Column, Value
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.text import Json
 from cdcwire_conformance.known_wrong.lenient import (

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.corpus.mutations.rules import (
     BOMB_SIZE,
@@ -26,13 +26,15 @@ from cdcwire_conformance.corpus.mutations.rules import (
 from cdcwire_conformance.families.compressed import compression_layers
 
 _NUMBER_BYTES = 8
+_EVENT_TYPES = frozenset({"open-protocol: event types"})
+_ITEM_LENGTHS = frozenset({"open-protocol: item lengths"})
 _UINT64_END = 1 << 64
 _WRAPS_TO_ZERO = _UINT64_END - _NUMBER_BYTES  # with the length itself added, modulo 2**64
 
 
 def _rewrite(site: Site, number: int) -> bytes | None:
     span = site.span
-    if span.clause.endswith(": item lengths"):
+    if span.clause in _ITEM_LENGTHS:
         return _with_number(site.raw, span.start, number)
     written = site.raw[span.start : span.end]
     digits = re.search(rb"[0-9]+$", written)
@@ -87,8 +89,8 @@ RULES = FormatRules(
             steps=(-1, 1),
             values=(_WRAPS_TO_ZERO,),
             bomb=BOMB_SIZE,
-            clause=": item lengths",
+            clauses=_ITEM_LENGTHS,
         ),
-        NumberRule(r"key\[\d+\]\.t", "tag", values=(0, 4), clause=": event types"),
+        NumberRule(r"key\[\d+\]\.t", "tag", values=(0, 4), clauses=_EVENT_TYPES),
     ),
 )

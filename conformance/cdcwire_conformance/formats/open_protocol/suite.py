@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire_conformance.formats.open_protocol.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.open_protocol.lenient import LIBERTIES
 from cdcwire_conformance.formats.open_protocol.mutations import RULES

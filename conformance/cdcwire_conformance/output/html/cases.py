@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from cdcwire.core.errors import path_text
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.hexdump import error_part, message_parts, value_text
 from cdcwire_conformance.corpus.json_form import json_text

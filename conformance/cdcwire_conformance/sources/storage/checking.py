@@ -11,28 +11,25 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.context import Context
 from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.registry import get_format
 from cdcwire.storage import (
     ApplySchema,
     DataPath,
     Fault,
-    IndexPath,
     RowMark,
     RowRules,
     ddl_versions,
-    parse_path,
 )
 from cdcwire.storage.metadata import row_is_complete
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.replay import TableKey
-from cdcwire.storage.rules import DirectoryKey, StreamKey, directory_of
+from cdcwire.storage.rules import StreamKey
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.prefix import StoragePrefix, list_prefix
+from cdcwire_conformance.sources.storage.prefix import StaleIndex, StoragePrefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import PrefixReader, Rows, commit_ts_of
 from cdcwire_conformance.sources.stores import Store
 
@@ -81,8 +78,10 @@ def check_prefix(
     found = Checked(prefix.checkpoint, has_metadata, len(prefix.listed), faults=list(prefix.faults))
     if not has_metadata:
         found.notes.append(NO_METADATA)
-    if write_order == "data-first":
+    if write_order == "data-first" and prefix.checkpoint is None:
         found.faults.extend(_indexes_behind(prefix))
+    elif write_order == "data-first":  # rows below the checkpoint are complete all the same
+        found.notes.extend(f"{each.path}: {each.problem}" for each in _stale(prefix))
     found.faults.extend(_RowCheck(store, prefix, context, atomic_tables).run(found, on_progress))
     return found
 
@@ -176,26 +175,14 @@ def _ddl_versions(prefix: StoragePrefix) -> dict[TableKey, list[int]]:
 
 
 def _indexes_behind(prefix: StoragePrefix) -> Iterator[Fault]:
-    """Find indexes that name neither the last file nor the one before it.
+    for each in _stale(prefix):
+        yield Fault("index-behind", each.path, each.problem, "storage: index files")
+
+
+def _stale(prefix: StoragePrefix) -> Iterator[StaleIndex]:
+    """Yield the indexes that name neither the last file nor the one before it.
 
     The index is put after each data file, and a failed put ends the writer.
     Source: storage, "write order".
     """
-    largest: dict[DirectoryKey, int] = {}
-    names: dict[DirectoryKey, str] = {}
-    for name in prefix.listed:
-        try:
-            path = parse_path(name, prefix.settings.layout)
-        except DecodeError:
-            continue
-        if isinstance(path, DataPath):
-            key = directory_of(path)
-            largest[key] = max(largest.get(key, 0), path.number)
-        elif isinstance(path, IndexPath):
-            names[directory_of(path)] = name
-    for key, name in names.items():
-        number = prefix.index_numbers.get(name)
-        last = largest.get(key, 0)
-        if isinstance(number, int) and number + 1 < last:
-            problem = f"the index names file {number}, but {last} exists"
-            yield Fault("index-behind", name, problem, "storage: index files")
+    return (each for each in prefix.stale if each.number + 1 < each.last)

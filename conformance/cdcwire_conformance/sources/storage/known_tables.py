@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
-from cdcwire.model.events import Column, Event, RowChange, SchemaChange, Table
+from cdcwire.model.events import Event, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column
 from cdcwire.storage import (
     PathLayout,
     Put,
@@ -23,6 +24,7 @@ from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.stores import Store
 
+_DROP_SCHEMA = 2
 _DROP_TABLE = 4
 
 
@@ -74,10 +76,10 @@ class KnownTables:
             table = replace(table, version=version)
         put(schema_put(self._schema_file(table, event, version), self._layout))
         names = [name for name in gone if name != (table.schema, table.name)]
-        if table.name is None:
-            names += [name for name in self._tables if name[0] == table.schema]
-        else:
+        if table.name is not None:
             names.append((table.schema or "", table.name))
+        elif event.code == _DROP_SCHEMA:
+            names += [name for name in self._tables if name[0] == table.schema]
         for name in names:
             self._tables.pop(name, None)
         if table.name is not None and event.code != _DROP_TABLE:

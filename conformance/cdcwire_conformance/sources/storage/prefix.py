@@ -6,14 +6,16 @@ with the number of files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.format import Format
 from cdcwire.model.events import Table
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire.storage import (
     ApplySchema,
     DataPath,
@@ -38,12 +40,24 @@ from cdcwire.storage import (
 )
 from cdcwire.storage.feeds import completed, has_own_path
 from cdcwire.storage.form import StoredForm, StoredSettings
+from cdcwire.storage.index_files import MAX_INDEX_BYTES
+from cdcwire.storage.metadata import MAX_METADATA_BYTES
 from cdcwire.storage.paths import METADATA_NAME
-from cdcwire.storage.rules import FaultKind
+from cdcwire.storage.rules import DirectoryKey, FaultKind, directory_of
+from cdcwire.storage.schema_reader import MAX_FILE_BYTES
+from cdcwire.storage.sent_columns import with_sent_columns
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE
-from cdcwire_conformance.sources.stores import Listed, Store, is_hidden, is_url
+from cdcwire_conformance.sources.messages_io import names_of_lines
+from cdcwire_conformance.sources.stores import (
+    Listed,
+    LocalStore,
+    Store,
+    StoreError,
+    is_url,
+)
 
+_OLD_SCHEMA_FILE = re.compile(r"[^/]+/[^/]+/[0-9]+/schema\.json")
 _HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})
 # With a producer of unknown order: what keeps rows from being read, or from being trusted.
 _BLOCKING: frozenset[FaultKind] = frozenset(
@@ -70,11 +84,14 @@ def stored_formats() -> tuple[str, ...]:
 
 
 def is_prefix(format_name: str, location: str) -> bool:
-    """Return whether a location is a storage prefix: a URL, or a directory without ``*.jsonl``."""
+    """Return whether a location is a storage prefix: a URL, or a directory without JSON lines.
+
+    Raises: StoreError.
+    """
     if get_format(format_name).stored is None:
         return False
     folder = Path(location)
-    return is_url(location) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
+    return is_url(location) or (folder.is_dir() and not names_of_lines(LocalStore(folder)))
 
 
 def stored_form(format_: Format) -> StoredForm:
@@ -87,12 +104,45 @@ def stored_form(format_: Format) -> StoredForm:
 
 
 @dataclass(frozen=True, slots=True)
+class StaleIndex:
+    """An index that names file ``number``, where ``last`` is the largest number there."""
+
+    path: str
+    number: int
+    last: int
+
+    @property
+    def problem(self) -> str:
+        """The difference in words."""
+        return f"the index names file {self.number}, but {self.last} exists"
+
+
+def stale_indexes(listing: Listing, layout: PathLayout) -> list[StaleIndex]:
+    """Return the indexes that name an older file than the last one of their directory."""
+    largest: dict[DirectoryKey, int] = {}
+    names: dict[DirectoryKey, str] = {}
+    for name in listing.names:
+        path = _parsed(name, layout)
+        if isinstance(path, DataPath):
+            key = directory_of(path)
+            largest[key] = max(largest.get(key, 0), path.number)
+        elif isinstance(path, IndexPath):
+            names[directory_of(path)] = name
+    found = []
+    for key, name in names.items():
+        number, last = (listing.index_numbers or {}).get(name), largest.get(key, 0)
+        if isinstance(number, int) and number < last:
+            found.append(StaleIndex(name, number, last))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayGate:
     """Decides what of a prefix may be replayed.
 
-    ``order``: the producer's write order; None: unknown. With ``data-first`` files are replayed up
-    to the number in each index, otherwise up to the last existing file. ``checkpoint``: rows and
-    schema files beyond it wait; None: no limit.
+    ``order``: the producer's write order; None: unknown. Files are replayed up to the last existing
+    one in any order: an index may be stale, and only the checkpoint bounds what is complete.
+    ``checkpoint``: rows and schema files beyond it wait; None: no limit.
     """
 
     order: WriteOrder | None
@@ -100,7 +150,11 @@ class ReplayGate:
 
     def plan(self, listing: Listing, layout: PathLayout) -> Replay:
         """Return the files and schema files that may be replayed, in their order."""
-        return replay(listing, layout, self.checkpoint, newer=self.order == "data-first")
+        if self.order != "data-first":
+            return replay(listing, layout, self.checkpoint)
+        numbers = dict(listing.index_numbers or {})
+        numbers |= {each.path: each.last for each in stale_indexes(listing, layout)}
+        return replay(replace(listing, index_numbers=numbers), layout, self.checkpoint, newer=True)
 
     def faults(self, plan: Replay) -> Iterator[Fault]:
         """Yield what is wrong with the files of a plan.
@@ -144,6 +198,7 @@ class StoragePrefix:
     data files to read, in the order of replay. ``skips``: files that are left out without fault.
     ``faults``: what is wrong before any data file was read. ``undefined``: the data files of a
     format that needs definitions, where neither a schema file nor the caller defines the table.
+    ``stale``: the indexes that name an older file than the last one.
     """
 
     format: Format
@@ -155,6 +210,7 @@ class StoragePrefix:
     faults: tuple[Fault, ...]
     listed: Mapping[str, Listed]
     index_numbers: Mapping[str, int | DecodeError]
+    stale: tuple[StaleIndex, ...]
     undefined: frozenset[tuple[str, str, int]]
 
     @property
@@ -189,28 +245,31 @@ def list_prefix(
     context: Context,
     *,
     write_order: WriteOrder | None = "data-first",
-    with_hidden: bool = True,
 ) -> StoragePrefix:
     """List a prefix, read its small files, and return its files in the order of replay.
 
     The tables of ``context`` say what schema files don't: elements of ENUM and SET, and virtual
-    columns. ``write_order``: of the producer; None: unknown. ``with_hidden``: also files whose
-    names begin with a dot. The producer may be writing. The checkpoint is read before the list, so
-    that all files below it are listed. Where an index names a data file that is not listed, its
-    directory is listed again. Raises: StoreError; OptionError. Faults of the prefix are in
-    ``faults``. Source: storage, "replay order" and "index files".
+    columns. ``write_order``: of the producer; None: unknown. The producer may be writing. The
+    checkpoint is read before the list, so that all files below it are listed. Where an index names
+    a data file that is not listed, its directory is listed again. Raises: StoreError; OptionError.
+    Faults of the prefix are in ``faults``. Source: storage, "replay order" and "index files".
     """
     settings = stored_form(format_).settings(context)
     layout = settings.layout
-    metadata = _read_if_there(store, METADATA_NAME)
-    listed = _listed(store.list(), with_hidden)
+    metadata = _read_if_there(store, METADATA_NAME, MAX_METADATA_BYTES)
+    listed = _listed(store.list())
+    old = next(filter(_OLD_SCHEMA_FILE.fullmatch, sorted(listed)), None)
+    if old is not None:
+        raise StoreError(
+            f"{store.url}: {old} is of the layout of TiCDC before 6.5.3 and 7.1.0; it is not read"
+        )
     small = _SmallFiles(store, layout, listed, metadata)
     gate = ReplayGate(write_order, small.checkpoint)
     plan = gate.plan(small.listing(listed), layout)
     missing = [each.path for each in gate.faults(plan) if each.kind == "index-missing-file"]
     if missing:  # a file was put since the list was made, or expired before its index
         for directory in {path.rpartition("/")[0] for path in missing}:
-            now = _listed(store.list(directory), with_hidden)
+            now = _listed(store.list(directory))
             small.forget_indexes(directory, now)
             listed |= now
         plan = gate.plan(small.listing(listed), layout)
@@ -219,27 +278,25 @@ def list_prefix(
         format_,
         settings,
         gate,
-        small.tables(context, settings.time_zone or ""),
+        small.tables(context, settings),
         tuple(_step(step, store, listed) for step in plan.steps),
         plan.skips,
         faults,
         listed,
         small.index_numbers,
+        tuple(stale_indexes(small.listing(listed), layout)),
         _undefined(faults, format_, context, layout),
     )
 
 
-def _listed(found: Iterable[Listed], with_hidden: bool) -> dict[str, Listed]:
-    return {
-        each.path: each
-        for each in found
-        if each.path != PREFIX_FEED_FILE and (with_hidden or not is_hidden(each.path))
-    }
+def _listed(found: Iterable[Listed]) -> dict[str, Listed]:
+    return {each.path: each for each in found if each.path != PREFIX_FEED_FILE}
 
 
-def _read_if_there(store: Store, path: str) -> bytes | None:
+def _read_if_there(store: Store, path: str, most: int) -> bytes | None:
+    """Return a file's bytes, one more than it may have at most."""
     try:
-        return store.read(path)
+        return store.read(path, most + 1)
     except FileNotFoundError:
         return None
 
@@ -287,6 +344,16 @@ def _parsed(
         return None
 
 
+def _most_bytes(path: MetadataPath | SchemaPath | IndexPath) -> int:
+    match path:
+        case MetadataPath():
+            return MAX_METADATA_BYTES
+        case SchemaPath():
+            return MAX_FILE_BYTES
+        case IndexPath():
+            return MAX_INDEX_BYTES
+
+
 class _SmallFiles:
     """The schema files, the index files and the checkpoint."""
 
@@ -303,7 +370,7 @@ class _SmallFiles:
             if path is None or isinstance(path, DataPath):
                 continue
             value = metadata if name == METADATA_NAME else None
-            value = _read_if_there(store, name) if value is None else value
+            value = _read_if_there(store, name, _most_bytes(path)) if value is None else value
             if value is None:
                 continue  # gone since it was listed: as if it had not been there
             try:
@@ -338,10 +405,14 @@ class _SmallFiles:
         for name in gone:
             del self.index_numbers[name]
 
-    def tables(self, context: Context, time_zone: str) -> tuple[Table, ...]:
+    def tables(self, context: Context, settings: StoredSettings) -> tuple[Table, ...]:
         """Return the definitions of the schema files, completed by those of the caller."""
-        tables = (table_of(file, time_zone) for file in self._own)
-        return tuple(completed(table, context.tables) for table in tables if table.name is not None)
+        tables = (table_of(file, settings.time_zone or "") for file in self._own)
+        return tuple(
+            with_sent_columns(completed(table, context.tables), settings.selectors)
+            for table in tables
+            if table.name is not None
+        )
 
 
 def fault_of(error: DecodeError, kind: FaultKind, name: str) -> Fault:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column
 from cdcwire.storage.renames import renamed_from
 from cdcwire.storage.schema_files import SchemaFile
 from cdcwire_conformance.ddl.errors import DdlError

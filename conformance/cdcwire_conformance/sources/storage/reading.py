@@ -1,5 +1,8 @@
 """The events of a prefix in the order of replay.
 
+Several dispatchers may write one table at the same time, each to separate files. Their rows come
+together, in the order of the commit-ts.
+
 One data file is read at a time. A file may be broken, incomplete or meanwhile written again. It
 then holds back the later files of its table and partition, and all later versions of the table.
 Other tables go on.
@@ -7,18 +10,20 @@ Other tables go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
+from heapq import merge
 from typing import TypeAlias
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import Event, Position, Progress, Table
 from cdcwire.storage import ApplySchema, DataPath, Fault, RowGate, change_of
-from cdcwire.storage.replay import TableKey
+from cdcwire.storage.replay import StreamGate, TableKey
 from cdcwire.storage.rules import FaultKind, StreamKey, stream_of, table_of_schema_path
+from cdcwire.storage.sent_columns import with_sent_columns
 from cdcwire_conformance.sources.storage.prefix import (
     PrefixFile,
     StoragePrefix,
@@ -45,7 +50,9 @@ class PrefixReader:
         self._prefix = prefix
         self._report = report
         self._selection = context.selection
-        tables = (*prefix.tables, *context.tables)
+        selectors = prefix.settings.selectors
+        own = (with_sent_columns(table, selectors) for table in context.tables)
+        tables = (*prefix.tables, *own)
         form = stored_form(prefix.format)
         self._check_definition = form.definition_check and form.definition_check(tables)
         make_decoder = form.decoder or prefix.format.decoder
@@ -66,6 +73,11 @@ class PrefixReader:
                     yield step, iter(())
             elif (only is None or stream_of(step.parsed) in only) and self._is_wanted(step.parsed):
                 yield step, self._rows(step)
+
+    def rows_of(self, file: PrefixFile) -> Rows:
+        """Yield the events of a data file; none if it is not wanted, or held back by then."""
+        if self._is_wanted(file.parsed):
+            yield from self._rows(file)
 
     def _is_wanted(self, path: DataPath) -> bool:
         if stream_of(path) in self._held or self._is_held((path.schema, path.table), path.version):
@@ -159,7 +171,8 @@ def read_events(
     """Yield the events of a prefix in the order of replay, up to its checkpoint.
 
     Repeated rows are dropped, as far as their commit-ts shows (``RowGate``; give one to
-    see its counts). The checkpoint itself comes last, if nothing below it is missing.
+    see its counts). Rows without commit-ts stay in the order of their files. The checkpoint itself
+    comes last, if nothing below it is missing.
     ``report`` is called for each fault that matters to a reader.
     Raises: StoreError.
     """
@@ -167,18 +180,54 @@ def read_events(
         report(fault)
     reader = PrefixReader(store, prefix, context, report)
     gate = prefix.gate.rows() if gate is None else gate
+    shared = _shared_directories(prefix)
+    seen: set[_Version] = set()
     for step, rows in reader.steps():
         if isinstance(step, ApplySchema):
             change = change_of(step.file, prefix.settings.time_zone or "")
             if change is not None and _wants(context, change.table):
                 yield change
             continue
-        judge = gate.of(step.parsed).judge
-        for row in rows:
-            if judge(commit_ts_of(row)) == "take":
-                yield event_of(row)
+        version = _version_of(step)
+        if version not in shared:
+            yield from map(event_of, _taken(rows, gate.of(step.parsed)))
+        elif version not in seen:
+            seen.add(version)
+            streams = [_rows_of_stream(reader, gate, files) for files in shared[version]]
+            yield from map(event_of, merge(*streams, key=_place_in_table))
     if prefix.checkpoint is not None and reader.is_whole and not prefix.blocking_faults:
         yield Progress("checkpoint", Position(commit_ts=prefix.checkpoint))
+
+
+_Version: TypeAlias = "tuple[str, str, int, int | None]"
+"""A version of a table, or of one of its partitions."""
+
+
+def _version_of(file: PrefixFile) -> _Version:
+    path = file.parsed
+    return path.schema, path.table, path.version, path.partition
+
+
+def _shared_directories(prefix: StoragePrefix) -> dict[_Version, list[list[PrefixFile]]]:
+    """Return the files of each dispatcher, of the tables that several dispatchers write."""
+    found: dict[_Version, dict[StreamKey, list[PrefixFile]]] = {}
+    for file in prefix.files:
+        streams = found.setdefault(_version_of(file), {})
+        streams.setdefault(stream_of(file.parsed), []).append(file)
+    return {key: list(each.values()) for key, each in found.items() if len(each) > 1}
+
+
+def _rows_of_stream(reader: PrefixReader, gate: RowGate, files: Iterable[PrefixFile]) -> Rows:
+    for file in files:
+        yield from _taken(reader.rows_of(file), gate.of(file.parsed))
+
+
+def _taken(rows: Rows, gate: StreamGate) -> Rows:
+    return (row for row in rows if gate.judge(commit_ts_of(row)) == "take")
+
+
+def _place_in_table(row: Row | Event) -> int:
+    return commit_ts_of(row) or 0
 
 
 def _wants(context: Context, table: Table | None) -> bool:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Literal, TypeAlias
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import NO_CONTEXT, Context
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.model.tso import ms_of_tso
+from cdcwire.registry import get_format
 from cdcwire.storage import (
     Cut,
     CuttingSettings,

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import NamedTuple
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -32,7 +33,12 @@ from cdcwire_conformance.compare.patterns import (
     merged_patterns,
     patterns_of,
 )
-from cdcwire_conformance.compare.result import Counts, Pattern, TableComparison
+from cdcwire_conformance.compare.result import (
+    Counts,
+    OrderDoubts,
+    Pattern,
+    TableComparison,
+)
 from cdcwire_conformance.compare.rules import DEFAULT_LIMIT, ComparisonRules, Window
 from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT, difference_of
 from cdcwire_conformance.spark.compare.counting import Grouping, both_sides, summary_of_pairs
@@ -42,7 +48,7 @@ from cdcwire_conformance.spark.compare.differences import (
     texts_of,
     write_differences,
 )
-from cdcwire_conformance.spark.compare.final_state import states_of_pairs, summary_of_keys
+from cdcwire_conformance.spark.compare.final_state import Look, states_of_pairs, summary_of_keys
 from cdcwire_conformance.spark.compare.pairing import (
     Kept,
     narrow_changes,
@@ -99,9 +105,18 @@ def compare_frames(
     layout = layout_of(image.fields, table, rules, window)
     report(f"{table}: comparing both sides")
     if rules.is_final:
-        summary, counts, _ = _summed(summary_of_keys(left, right, layout, exact=exact))
+        looks: Look = "quick" if order and has_places and rules.position is not None else "none"
+        summary, counts, _, doubts = _summed(
+            summary_of_keys(left, right, layout, exact=exact, looks=looks)
+        )
+        if doubts.backwards:
+            summary.unpersist()
+            report(f"{table}: telling what was sent again from what goes back")
+            summary, counts, _, doubts = _summed(
+                summary_of_keys(left, right, layout, exact=exact, looks="whole")
+            )
     else:
-        summary, counts = _counted(
+        summary, counts, doubts = _counted(
             left,
             right,
             layout,
@@ -118,6 +133,7 @@ def compare_frames(
         in_halves=rules.in_halves,
         is_final=rules.is_final,
         against_table=rules.against_table,
+        doubts=replace(doubts, position=rules.position) if doubts.backwards else doubts,
     )
     try:
         if not counts.differing:
@@ -225,22 +241,24 @@ def _counted(
     has_order: bool,
     has_places: bool,
     exact: bool,
-) -> tuple[DataFrame, Counts]:
+) -> tuple[DataFrame, Counts, OrderDoubts]:
     """Return the counts of each pair that differs, persisted, and the sums of all.
 
-    Where one side has more copies of a row than the other, it is done again with eras.
+    Where one side has more copies of a row than the other, it is done again with eras. Where both
+    sides have several changes of a key at a position, it is done again with their order.
     """
     has_position = layout.rules.position is not None
     has_order &= has_position and bool(layout.keys)
-    summary, counts, copied = _summed(
+    summary, counts, open_, doubts = _summed(
         _summary(left, right, layout, Kept(places=has_order), exact=exact)
     )
-    if copied and has_position and has_places:
+    has_eras = bool(open_.copied) and has_position and has_places
+    if has_eras or open_.tied:
         summary.unpersist()
-        report("telling what was sent again from doubles")
-        kept = Kept(places=has_order, eras=True)
-        summary, counts, _ = _summed(_summary(left, right, layout, kept, exact=exact))
-    return summary, counts
+        report("telling what was sent again from doubles" if has_eras else "comparing the order")
+        kept = Kept(places=has_order, eras=has_eras, ties=bool(open_.tied))
+        summary, counts, _, doubts = _summed(_summary(left, right, layout, kept, exact=exact))
+    return summary, counts, doubts
 
 
 def _summary(
@@ -258,18 +276,32 @@ def _summary(
         layout.key_names if kept.places else (),
         passing_name(layout),
         kept.eras,
+        kept.ties,
+        kept.places and layout.rules.has_reads_as_inserts,
     )
     return summary_of_pairs(both_sides(ours, theirs, by), by, F.struct(*layout.pair_names))
 
 
-def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, int]:
-    """Return the frame persisted, its counts, and the number of copies that eras may separate."""
+class _Open(NamedTuple):
+    """Pairs that need another look: with copies that eras may separate, or with an order."""
+
+    copied: int
+    tied: int
+
+
+def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, _Open, OrderDoubts]:
+    """Return the frame persisted, its counts, what needs another look, and what is in doubt."""
     summary = summary.persist(StorageLevel.MEMORY_AND_DISK)
-    names = [name for name in summary.columns if name != "pair"]
-    (row,) = summary.agg(*(F.sum(name).alias(name) for name in names)).collect()
+    names = [name for name in summary.columns if name not in ("pair", "first_back")]
+    sums = [F.sum(name).alias(name) for name in names]
+    if "first_back" in summary.columns:
+        sums.append(F.min("first_back").cast("string").alias("first_back"))
+    (row,) = summary.agg(*sums).collect()
     found = {name: row[name] or 0 for name in names}
-    copied = found.pop("copied", 0)
-    return summary, Counts(**found), copied
+    open_ = _Open(*(found.pop(name, 0) for name in _Open._fields))
+    unordered, backwards = (found.pop(name, 0) for name in ("unordered", "backwards"))
+    first_back = row["first_back"] if backwards else None
+    return summary, Counts(**found), open_, OrderDoubts(unordered, backwards, first_back)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ and its order is not checked. Within a part
 
 - a change is *late* if it comes after a change of the same key with a larger position. It is out of
   order if all copies of it are late; so a repeat is not out of order;
+- changes of one key and position are in the order of their feed, except deletes;
 - an *era* ends where a position is smaller than the previous one in the part, whatever the key. In
   a prefix an era also ends with each file. Delivery at least once sends a part of the feed again: a
   copy of a later era than the first is a repeat. Copies of one era are doubles.
@@ -21,18 +22,20 @@ from pyspark.sql import functions as F
 
 PLACE = ("stream", "offset", "row")
 
+_IN_PART = ("offset", "row", "part")
+_BITS_NOT_SUMMED = 24
 _REPLAYED = 1 << 62  # what an offset in a prefix has more than others
 _BITS_OF_RECORD = 40  # of an offset in a prefix, below the number of the file
 _DISPATCHER = r"/CDC_([^/]+)_\d+\.[^/]+$"  # in the name of a prefix's file, if it has one
 
 
-def place_of(source: Column, table_partition: Column) -> list[Column]:
+def place_of(source: Column, table_partition: Column, row: Column) -> list[Column]:
     """Return ``PLACE`` of a row: the part of its feed, and where in it.
 
     ``table_partition``: of the table, as a prefix has files for each. A dispatcher's files are a
     separate part, as replay takes those of a date one dispatcher after the other. ``stream`` is
     NULL where no order is known, as of a topic's records without a partition. Rows of one message
-    have one offset; there the rows of the frame are in the order of the message.
+    have one offset; there they are in the order of ``row``, their place in the frame.
     """
     topic, partition, file = (source.getField(name) for name in ("topic", "partition", "file"))
     offset = source.getField("offset")
@@ -46,8 +49,32 @@ def place_of(source: Column, table_partition: Column) -> list[Column]:
     return [
         F.when(is_known, part).alias("stream"),
         F.when(is_replayed, in_prefix).otherwise(offset).alias("offset"),
-        F.monotonically_increasing_id().alias("row"),
+        row.alias("row"),
     ]
+
+
+SIDES = ("left", "right")
+_OTHER = {"left": "right", "right": "left"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The columns that make rows equal, and the counts of them.
+
+    ``names``: what makes a pair. ``content``: what makes rows of a pair equal. ``keys``: with them,
+    changes that come too late among those of their key are counted, by their column ``position``.
+    ``has_eras``: copies that were sent again are distinguished from doubles. ``has_ties``: with
+    keys, the order of changes at one position is compared. ``skips_first``: the position of a key's
+    first insert may be that of a snapshot. Changes of a transaction that was open then are before.
+    """
+
+    names: tuple[str, ...]
+    content: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    position: str = "position"
+    has_eras: bool = False
+    has_ties: bool = False
+    skips_first: bool = False
 
 
 def with_eras(changes: DataFrame, position: str) -> DataFrame:
@@ -66,14 +93,20 @@ def with_eras(changes: DataFrame, position: str) -> DataFrame:
     return changes.withColumn("era", F.when(F.col("stream").isNotNull(), era)).drop("back")
 
 
-def with_late(changes: DataFrame, keys: Sequence[str], position: str) -> DataFrame:
+def with_late(changes: DataFrame, by: Grouping) -> DataFrame:
     """Return the changes of both sides with the columns ``is_late`` and ``behind``.
 
     ``behind`` is the position of the change of the key right before a late change, else NULL.
     Where the order is unknown, ``is_late`` is false.
     """
-    in_order = Window.partitionBy(*keys, "is_left", "stream").orderBy("offset", "row")
-    largest = F.max(position).over(in_order.rowsBetween(Window.unboundedPreceding, 0))
+    in_order = Window.partitionBy(*by.keys, "is_left", "stream").orderBy(*_IN_PART)
+    position = by.position
+    counting = F.col(position)
+    if by.skips_first:
+        is_first = F.row_number().over(in_order) == 1
+        changes = changes.withColumn("may_be_read", F.col("may_be_read") & is_first)
+        counting = F.when(~F.col("may_be_read"), counting)
+    largest = F.max(counting).over(in_order.rowsBetween(Window.unboundedPreceding, 0))
     changes = changes.withColumns(
         {"largest": largest, "behind": F.lag(position).over(in_order)},
     )
@@ -83,24 +116,23 @@ def with_late(changes: DataFrame, keys: Sequence[str], position: str) -> DataFra
     return changes.withColumn("behind", behind).drop("largest")
 
 
-SIDES = ("left", "right")
-_OTHER = {"left": "right", "right": "left"}
+def with_followed(changes: DataFrame, by: Grouping) -> DataFrame:
+    """Return the changes of both sides with ``follows``: what comes before them at their position.
 
-
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """The columns that make rows equal, and the counts of them.
-
-    ``names``: what makes a pair. ``content``: what makes rows of a pair equal. ``keys``: with them,
-    changes that come too late among those of their key are counted, by their column ``position``.
-    ``has_eras``: copies that were sent again are distinguished from doubles.
+    It is a hash of the change before, among those of the key, deletes aside; 0 if it has another
+    position. Its 40 bits can be summed.
     """
-
-    names: tuple[str, ...]
-    content: tuple[str, ...]
-    keys: tuple[str, ...] = ()
-    position: str = "position"
-    has_eras: bool = False
+    in_order = Window.partitionBy(*by.keys, "is_left", "stream").orderBy(*_IN_PART)
+    own = F.struct(
+        F.col(by.position).alias("position"),
+        F.shiftright(F.xxhash64(*by.content), _BITS_NOT_SUMMED).alias("hash"),
+    )
+    rows_before = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    followed = F.last(F.when(~F.col("is_delete"), own), ignorenulls=True).over(rows_before)
+    changes = changes.withColumn("followed", followed)
+    is_tied = F.col("stream").isNotNull() & (F.col("followed.position") == F.col(by.position))
+    follows = F.when(is_tied, F.col("followed.hash")).otherwise(0)
+    return changes.withColumn("follows", follows).drop("followed")
 
 
 def both_sides(
@@ -119,11 +151,16 @@ def both_sides(
     # By pair, or by key alone where its changes have to be together, and by nothing else: so all
     # that follows does without another shuffle.
     together = union.repartition(*by.keys or by.names)
-    names = list(dict.fromkeys((*by.names, *by.content)))
+    ties = ["is_delete"] if by.has_ties else []
+    names = list(dict.fromkeys((*by.names, *by.content, *ties)))
     totals = {"": F.lit(1), "_rows": F.when(F.col("part") == 0, 1).otherwise(0)}
     if by.keys:
-        together = with_late(together, by.keys, by.position)
+        together = with_late(together, by)
         totals["_late"] = F.when(F.col("is_late"), 1).otherwise(0)
+    if by.has_ties:
+        together = with_followed(together, by)
+        totals["_follows"] = F.col("follows")
+        totals["_unplaced"] = F.when(F.col("stream").isNull(), 1).otherwise(0)
     if by.has_eras:
         behind = [F.max("behind").alias("behind")] if by.keys else []
         sums = [F.sum(total).alias(f"n{name}") for name, total in totals.items()]
@@ -137,6 +174,9 @@ def both_sides(
         ]
         if by.keys:
             found.append(F.max(F.when(is_side, F.col("behind"))).alias(f"{side}_behind"))
+        if by.has_ties:
+            stream = F.when(is_side & ~F.col("is_delete"), F.col("stream"))
+            found += [F.min(stream).alias(f"{side}_part"), F.max(stream).alias(f"{side}_end_part")]
     return together.groupBy(*names).agg(*found, *kept)
 
 
@@ -145,6 +185,8 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
 
     Within a pair, rows that only one side has are changed ones as far as there is one on each side.
     ``pair``: made of the names. ``copied`` is 1 for a pair with copies that eras may separate.
+    ``tied`` is 1 for a pair with several changes, equal on both sides, whose order matters. For
+    ``unordered``, ``backwards`` and ``first_back`` see ``result.OrderDoubts``.
     """
     left, right = F.col("left"), F.col("right")
     is_copied = (left != right) & (F.greatest(left, right) > 1)
@@ -160,6 +202,9 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
     totals = [F.sum(value).alias(name) for name, value in sums.items()]
     if by.keys:
         totals += [F.max(f"{side}_behind").alias(f"{side}_behind") for side in SIDES]
+    totals += [F.count_if(left != right).alias("odd"), F.count(F.lit(1)).alias("contents")]
+    if by.has_ties:
+        totals += _of_ties()
     pairs = rows.groupBy(*by.names).agg(*totals)
     changed = F.least(F.col("lonely_left"), F.col("lonely_right"))
     counts = {
@@ -167,10 +212,21 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
         "changed": changed,
         "copied": F.greatest(F.col("copied"), F.lit(0)),
     }
+    is_tied = (F.col("contents") > 1) & (F.col("odd") == 0)
+    if by.keys:
+        counts["tied"] = F.when(is_tied, 1).otherwise(0)
+        counts["backwards"] = F.when(_is_late_alike(), 1).otherwise(0)
+    is_moved = F.lit(False)
+    if by.has_ties:
+        is_unknown = (F.col("others") > 1) & _is_in_several_parts()
+        is_moved = is_tied & ~is_unknown & (F.col("moved") > 0)
+        is_unordered = is_tied & ~is_moved & (is_unknown | (F.col("moved_deletes") > 0))
+        counts["unordered"] = F.when(is_unordered, 1).otherwise(0)
     for side in SIDES:
         counts[f"only_{side}"] = F.col(f"lonely_{side}") - changed
         counts |= {f"{name}_{side}": F.col(f"{name}_{side}") for name in ("repeated", "doubled")}
-        counts[f"out_of_order_{side}"] = _out_of_order(side) if by.keys else F.lit(0)
+        is_out = _is_out_of_order(side) | is_moved if by.keys else F.lit(False)
+        counts[f"out_of_order_{side}"] = F.when(is_out, 1).otherwise(0)
     differing = [
         counts[f"{name}_{side}"]
         for name in ("repeated", "doubled", "out_of_order")
@@ -179,7 +235,12 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
     is_differing = F.greatest(F.col("lonely_left"), F.col("lonely_right"), *differing) > 0
     unreadable = {f"unreadable_{side}": F.col(side) for side in SIDES}
     is_readable = F.col("is_readable")
+    backs = []
+    if by.keys:
+        is_back = is_readable & _is_late_alike()
+        backs = [F.min(F.when(is_back, F.col("position"))).alias("first_back")]
     return pairs.groupBy(F.when(is_readable & is_differing, pair).alias("pair")).agg(
+        *backs,
         *(F.sum(F.when(is_readable, count).otherwise(0)).alias(n) for n, count in counts.items()),
         *(
             F.sum(F.when(is_readable, 0).otherwise(count)).alias(n)
@@ -213,11 +274,48 @@ def _copies(side: str, by: Grouping) -> dict[str, Column]:
     }
 
 
-def _out_of_order(side: str) -> Column:
-    """Return 1 for a change that comes too late on this side, and not just so on the other."""
-    other = _OTHER[side]
-    is_late, is_other_late = (
-        (F.col(s) > 0) & (F.col(f"{s}_late") == F.col(s)) for s in (side, other)
+def _of_ties() -> list[Column]:
+    """Return what a pair has for the order of its changes.
+
+    ``others``: changes except deletes. ``moved``: those of them that come after a different change
+    on the other side. ``moved_deletes``: such deletes. The parts of each side.
+    """
+    is_moved = F.col("left_follows") != F.col("right_follows")
+    is_delete = F.col("is_delete")
+    found = [
+        F.count_if(~is_delete).alias("others"),
+        F.count_if(~is_delete & is_moved).alias("moved"),
+        F.count_if(is_delete & is_moved).alias("moved_deletes"),
+    ]
+    for side in SIDES:
+        unplaced = F.when(~is_delete, F.col(f"{side}_unplaced")).otherwise(0)
+        found += [
+            F.min(f"{side}_part").alias(f"{side}_part"),
+            F.max(f"{side}_end_part").alias(f"{side}_end_part"),
+            F.sum(unplaced).alias(f"{side}_unplaced"),
+        ]
+    return found
+
+
+def _is_in_several_parts() -> Column:
+    """Return whether the changes of a pair are in several parts of a feed, or in none."""
+    left, right = (
+        (F.col(f"{side}_part") != F.col(f"{side}_end_part")) | (F.col(f"{side}_unplaced") > 0)
+        for side in SIDES
     )
-    behind = F.col(f"{side}_behind").eqNullSafe(F.col(f"{other}_behind"))
-    return F.when(is_late & ~(is_other_late & behind), 1).otherwise(0)
+    return F.coalesce(left, F.lit(True)) | F.coalesce(right, F.lit(True))
+
+
+def _is_late(side: str) -> Column:
+    return (F.col(side) > 0) & (F.col(f"{side}_late") == F.col(side))
+
+
+def _is_late_alike() -> Column:
+    """Return whether a change comes too late on both sides, after the same change."""
+    behind = F.col("left_behind").eqNullSafe(F.col("right_behind"))
+    return _is_late("left") & _is_late("right") & behind
+
+
+def _is_out_of_order(side: str) -> Column:
+    """Return whether a change comes too late on this side, and not just so on the other."""
+    return _is_late(side) & ~_is_late_alike()

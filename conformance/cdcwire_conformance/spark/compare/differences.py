@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, Window
@@ -156,8 +158,10 @@ def texts_of(differences: DataFrame, layout: Layout, longest: int | None = None)
         (pair.getField(place).cast("string") if place else nothing).alias("position"),
     ]
     is_final = layout.rules.is_final
+    if is_final:
+        columns.append(F.col("due"))
     if layout.rules.against_table:
-        columns += [F.col("due"), F.col("explained")]
+        columns.append(F.col("explained"))
     for side in _SIDES:
         it = F.col(side)
         row = it.getField("row")
@@ -177,6 +181,7 @@ def texts_of(differences: DataFrame, layout: Layout, longest: int | None = None)
             ).alias(side)
         ]
     columns += [_columns_of(image, layout, longest).alias(image) for image in _IMAGES]
+    columns.append(_unchanged(layout).alias("unchanged"))
     return differences.select(*columns)
 
 
@@ -201,6 +206,28 @@ def _columns_of(image: ImageName, layout: Layout, longest: int | None) -> Column
         entries.append(F.when(is_shown, entry))
     nothing = ~F.col("kind").isin(*CHANGED) | (left.isNull() & right.isNull())
     return F.when(~nothing, F.array_compact(F.array(*entries)))
+
+
+def _unchanged(layout: Layout) -> Column:
+    """Return the columns whose before value on the other side is the after value of each side."""
+    found = []
+    for side, other in (_SIDES, _SIDES[::-1]):
+        row, other_row = F.col(side).getField("row"), F.col(other).getField("row")
+        has_images = [row.getField("before"), row.getField("after"), other_row.getField("before")]
+        numbers = [
+            F.when(
+                row.getField("after")
+                .getField("row")
+                .getField(f"c{number}")
+                .eqNullSafe(other_row.getField("before").getField("row").getField(f"c{number}")),
+                F.lit(number),
+            )
+            for number in range(len(layout.fields))
+        ]
+        is_there = reduce(and_, (image.isNotNull() for image in has_images))
+        equal = F.when(is_there, F.array_compact(F.array(*numbers)))
+        found.append(F.coalesce(equal, F.array().cast("array<int>")).alias(side))
+    return F.struct(*found)
 
 
 def _cut(text: Column, longest: int | None) -> Column:

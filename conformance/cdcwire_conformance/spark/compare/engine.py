@@ -25,15 +25,23 @@ from cdcwire_conformance.compare.feeds import (
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
 from cdcwire_conformance.compare.ill_formed import with_bytes
-from cdcwire_conformance.compare.meaning import Replacement
-from cdcwire_conformance.compare.result import Comparison, TableComparison, UnreadableMessage
+from cdcwire_conformance.compare.meaning import Encoding, Replacement
+from cdcwire_conformance.compare.result import (
+    Comparison,
+    SideName,
+    TableComparison,
+    UnreadableMessage,
+)
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
+from cdcwire_conformance.spark.compare.images import column_name
+from cdcwire_conformance.spark.compare.shares import rows_of_shares
 from cdcwire_conformance.spark.compare.small_tables import compare_group, groups_of_small
 from cdcwire_conformance.spark.compare.windows import in_window
-from cdcwire_conformance.spark.decode.frames import decode_frame, errors_frame
+from cdcwire_conformance.spark.reading.frames import errors_frame
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -64,6 +72,11 @@ class SparkEngine:
     spark: SparkSession
     name: str = "spark"
     is_exact: bool = False
+
+    @property
+    def workers(self) -> SparkWorkers:
+        """Return the workers of the session."""
+        return SparkWorkers(self.spark)
 
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
@@ -119,8 +132,11 @@ class SparkEngine:
     def _rows(self, feed: OpenedFeed, task: TableTask, options: CompareOptions) -> DataFrame:
         """Return the rows of a table as they are compared."""
         table = with_bytes(task.table, task.replaced)
-        frame = placed(decoded(self.spark, feed, table, options), feed)
-        return with_cut_times(_with_readable_text(frame, task.replaced), task.table, options)
+        rows = decoded(self.spark, feed, table, options, task.rules.position)
+        frame = placed(rows, feed)
+        side: SideName = "left" if feed is task.left else "right"
+        readable = _with_readable_text(frame, task.replaced)
+        return with_changed_values(readable, task.table, options, side)
 
     def unreadable(
         self,
@@ -132,7 +148,7 @@ class SparkEngine:
         """Return how many messages or rows can't be read, and the first of them."""
         frames = []
         for table in tables:
-            frame = decoded(self.spark, feed, table, options)
+            frame = decoded(self.spark, feed, table, options, position)
             if position is not None:
                 frame = in_window(frame, position, options.window)
             frames.append(errors_frame(frame))
@@ -146,21 +162,18 @@ class SparkEngine:
 
 
 def decoded(
-    spark: SparkSession, feed: OpenedFeed, table: CanonicalTable, options: CompareOptions
+    spark: SparkSession,
+    feed: OpenedFeed,
+    table: CanonicalTable,
+    options: CompareOptions,
+    position: str | None = None,
 ) -> DataFrame:
-    """Return the rows of a table by the names of the other feed."""
-    own = feed.own_table(table)
-    frame = decode_frame(
-        spark,
-        feed.opened,
-        own,
-        options.on_error,
-        temporal=options.temporal,
-        time_zone=options.time_zone,
-        other_columns="skip",
-        numbers_rows=True,
-    )
-    return frame if own is table else _named(frame, table)
+    """Return the rows of a table by the names of the other feed.
+
+    ``position``: by which last rows are replayed.
+    """
+    frame = rows_of_shares(spark, feed, table, options, position)
+    return frame if feed.own_table(table) is table else _named(frame, table)
 
 
 def _named(frame: DataFrame, table: CanonicalTable) -> DataFrame:
@@ -185,10 +198,31 @@ def placed(frame: DataFrame, feed: OpenedFeed) -> DataFrame:
     return frame.withColumn("source", source.withField("topic", own))
 
 
-def with_cut_times(frame: DataFrame, table: CanonicalTable, options: CompareOptions) -> DataFrame:
-    """Return the rows of a table with times cut to their precision."""
+def with_changed_values(
+    frame: DataFrame, table: CanonicalTable, options: CompareOptions, side: SideName
+) -> DataFrame:
+    """Return the rows of a side with times cut to their precision, and bytes without text form."""
     cuts = options.meaning.cuts(table)
-    return _with_values(frame, {name: _cutter(each) for name, each in cuts.items()})
+    encodings = options.meaning.encodings(table, side)
+    return _with_values(
+        frame,
+        {
+            **{name: _cutter(each) for name, each in cuts.items()},
+            **{name: _decoder(each) for name, each in encodings.items()},
+        },
+    )
+
+
+def _decoder(encoding: Encoding) -> Callable[[Column], Column]:
+    def decode(value: Column) -> Column:
+        text = value.cast("string")
+        if encoding.name == "hex":
+            decoded = F.unhex(text)
+        else:
+            decoded = F.unbase64(F.translate(text, "-_", "+/"))
+        return F.when(text.rlike(rf"\A(?:{encoding.pattern})\z"), decoded).otherwise(value)
+
+    return decode
 
 
 def _cutter(replacements: Sequence[Replacement]) -> Callable[[Column], Column]:
@@ -214,10 +248,9 @@ def _readable(value: Column) -> Column:
 def _with_values(frame: DataFrame, changes: Mapping[str, Callable[[Column], Column]]) -> DataFrame:
     """Return the frame with other values of some columns, in both images."""
     for name, change in changes.items():
-        quoted = f"`{name.replace('`', '``')}`"
         frame = frame.withColumns(
             {
-                side: F.col(side).withField(quoted, change(F.col(side).getField(name)))
+                side: F.col(side).withField(column_name(name), change(F.col(side).getField(name)))
                 for side in ("before", "after")
             }
         )

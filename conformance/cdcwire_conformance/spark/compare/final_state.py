@@ -13,25 +13,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from operator import or_
+from operator import add, or_
+from typing import Literal, TypeAlias
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
-from cdcwire_conformance.spark.compare.splitting import Form, Layout, parted_changes
+from cdcwire_conformance.spark.compare.splitting import (
+    Form,
+    Layout,
+    may_be_read,
+    parted_changes,
+)
 from cdcwire_conformance.spark.compare.windows import in_window
+
+Look: TypeAlias = Literal["none", "quick", "whole"]
+"""How keys that go back are looked for. ``quick``: what was sent again may be among them."""
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}
 
 
-def summary_of_keys(left: DataFrame, right: DataFrame, layout: Layout, *, exact: bool) -> DataFrame:
+def summary_of_keys(
+    left: DataFrame, right: DataFrame, layout: Layout, *, exact: bool, looks: Look = "none"
+) -> DataFrame:
     """Return ``result.Counts`` of each key that differs, and in a row without pair of all others.
 
     Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
+    ``looks``: for keys that go back (see ``compare.embedded.final_state``).
     """
-    keys = _last_states(left, right, layout, exact_form if exact else fingerprint)
+    form = exact_form if exact else fingerprint
+    keys = _last_states(left, right, layout, form, looks=looks)
     is_there = {side: _is_there(side) for side in _SIDES}
     is_on_both = is_there["left"] & is_there["right"]
     is_same = F.col("left.after").eqNullSafe(F.col("right.after"))
@@ -52,14 +65,32 @@ def summary_of_keys(left: DataFrame, right: DataFrame, layout: Layout, *, exact:
         is_differing |= F.col("right_rows") > 1
     is_differing &= is_readable
     pair = F.struct(*layout.key_names)
+    backs = [] if looks == "none" else _backs(keys)
     return keys.groupBy(F.when(is_differing, pair).alias("pair")).agg(
         *(value.alias(name) for name, value in sums.items()),
+        *backs,
         *(
             F.sum(F.when(is_readable == is_kind, F.col(f"{side}_rows")).otherwise(0)).alias(name)
             for side in _SIDES
             for name, is_kind in ((f"{side}_rows", True), (f"unreadable_{side}", False))
         ),
     )
+
+
+def _backs(keys: DataFrame) -> list[Column]:
+    """Return how many keys go back on some side, and the smallest position of those."""
+    ends = []
+    for side in _SIDES:
+        end, last = F.col(f"{side}_end"), F.col(f"{side}_at")
+        is_back = F.col("is_readable") & F.col(f"{side}_is_one_part")
+        is_back &= F.col(f"{side}_unplaced") == 0
+        is_back &= (end.getField("position") < last) & ~end.getField("is_again")
+        is_back &= ~end.getField("after").eqNullSafe(F.col(side).getField("after"))
+        ends.append(F.when(is_back, end.getField("position")))
+    return [
+        reduce(add, (F.count(each) for each in ends)).alias("backwards"),
+        F.min(F.least(*ends)).alias("first_back"),
+    ]
 
 
 def states_of_pairs(
@@ -71,12 +102,14 @@ def states_of_pairs(
     if against_table:
         keys = _against_table(left, keys, layout, pairs)
     else:
-        keys = keys.withColumns({"rank": F.lit(0), "kind": F.lit("changed")})
+        gone = F.coalesce(*(F.when(~_is_there(side), _change(side)) for side in _SIDES))
+        keys = keys.withColumns({"rank": F.lit(0), "kind": F.lit("changed"), "due": gone})
     return keys.select(
         F.struct(*layout.key_names).alias("pair"),
         "rank",
         "kind",
-        *(["due", "explained"] if against_table else []),
+        "due",
+        *(["explained"] if against_table else []),
         *(F.when(_is_there(side), _it(side)).alias(side) for side in _SIDES),
     )
 
@@ -144,6 +177,13 @@ def _is_there(side: str) -> Column:
     return F.coalesce(F.col(f"{side}.is_present"), F.lit(False))
 
 
+def _change(side: str) -> Column:
+    """Return the position and the source of the last change of a key; NULL if it has none."""
+    state = F.col(side)
+    change = F.struct(state.getField("position").alias("position"), state.getField("source"))
+    return F.when(state.isNotNull(), change)
+
+
 def _it(side: str) -> Column:
     """Return a row as ``difference.rows_of_pairs`` has it, and the position of its last change."""
     state = F.col(side)
@@ -170,9 +210,14 @@ def _last_states(
     layout: Layout,
     form: Form,
     pairs: DataFrame | None = None,
+    *,
+    looks: Look = "none",
 ) -> DataFrame:
-    """Return each key once, with its last ``left`` and ``right`` state, and how many changes."""
-    ours, theirs = (_states(frame, layout, {"": form}) for frame in (left, right))
+    """Return each key once, with its last ``left`` and ``right`` state, and how many changes.
+
+    ``looks``: also with what its last change in the feed leaves, as ``left_end``.
+    """
+    ours, theirs = (_states(frame, layout, {"": form}, looks) for frame in (left, right))
     if pairs is not None:
         ours, theirs = (_of_pairs(states, layout, pairs) for states in (ours, theirs))
     union = ours.withColumn("is_left", F.lit(True)).unionByName(
@@ -182,22 +227,41 @@ def _last_states(
     for side, is_side in zip(_SIDES, (F.col("is_left"), ~F.col("is_left")), strict=True):
         found.append(F.max_by("state", F.when(is_side, F.col("order"))).alias(side))
         found.append(F.count_if(is_side & (F.col("part") == 0)).alias(f"{side}_rows"))
+        if looks != "none":
+            place = F.when(is_side, F.struct("order.feed_order", "order.part"))
+            stream = F.when(is_side, F.col("stream"))
+            found += [
+                F.max_by("end", place).alias(f"{side}_end"),
+                F.max(F.when(is_side, F.col("order.position"))).alias(f"{side}_at"),
+                F.min(stream).eqNullSafe(F.max(stream)).alias(f"{side}_is_one_part"),
+                F.count_if(is_side & F.col("stream").isNull()).alias(f"{side}_unplaced"),
+            ]
     return union.groupBy("is_readable", *layout.key_names).agg(*found)
 
 
-def _states(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+def _states(
+    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], looks: Look = "none"
+) -> DataFrame:
     """Return what each change leaves of its key, and when it does."""
     rules = layout.rules
     if rules.position is not None:
         frame = in_window(frame, rules.position, layout.window)
-    changes = parted_changes(frame, layout, forms)
+    changes = parted_changes(frame, layout, forms, has_places=looks != "none")
     position = F.lit(None).cast("decimal(38,0)")
     is_present = F.col("after").isNotNull()
     goes_before = F.lit(0)
     if rules.position is not None:
         position = F.col(rules.position)
-        goes_before = F.when(is_present, 1).otherwise(0)
-    if rules.position is not None and rules.has_bare_deletes:
+        if not rules.numbers_ties:
+            goes_before = F.when(is_present, 1).otherwise(0)
+    sent = position
+    if rules.position is not None and (rules.bare_ops or rules.has_reads_as_inserts):
+        if rules.has_bare_reads:
+            own = F.when(~F.col("op").eqNullSafe("read"), position)
+            changes = changes.withColumn(rules.position, own)
+        elif rules.has_reads_as_inserts:
+            changes = _without_snapshot(changes, rules.position)
+            sent = F.col("sent")
         so_far = Window.partitionBy("key").orderBy("feed_order", "part")
         last = F.last(rules.position, ignorenulls=True).over(so_far)
         is_bare = ~is_present & position.isNull()
@@ -210,12 +274,35 @@ def _states(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Data
         F.col("source"),
         position.cast("string").alias("position"),
     )
+    end = []
+    if looks != "none":
+        is_again = F.lit(False)
+        if looks == "whole":
+            copies = Window.partitionBy("key", sent, "after").orderBy("feed_order", "part")
+            is_again = F.row_number().over(copies) > 1
+        fields = position.alias("position"), F.col("after"), is_again.alias("is_again")
+        end = [F.struct(*fields).alias("end"), F.col("stream")]
     return changes.select(
         "is_readable",
         *(F.col("key").getField(name).alias(name) for name in layout.key_names),
         "part",
+        *end,
         state.alias("state"),
         F.struct(
             position.alias("position"), goes_before.alias("goes_before"), "feed_order", "part"
         ).alias("order"),
     )
+
+
+def _without_snapshot(changes: DataFrame, position: str) -> DataFrame:
+    """Return the changes without the position of a key's first insert, which is in ``sent``.
+
+    It may be that of a snapshot. Copies of this insert have none either.
+    """
+    in_order = Window.partitionBy("key").orderBy("feed_order", "part")
+    known = F.struct(may_be_read().alias("may_be_read"), F.col(position).alias("position"))
+    changes = changes.withColumns({"first": F.first(known).over(in_order), "sent": F.col(position)})
+    first = F.col("first")
+    is_first = first.getField("may_be_read") & may_be_read()
+    is_first &= F.col(position).eqNullSafe(first.getField("position"))
+    return changes.withColumn(position, F.when(~is_first, F.col(position))).drop("first")

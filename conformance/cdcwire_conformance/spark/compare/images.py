@@ -42,6 +42,11 @@ _JSON = {
 }
 
 
+def column_name(name: str) -> str:
+    """Return a name as Spark reads it, whatever characters it has."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def fingerprint(
     image: Column, has: Column, fields: Sequence[StructField], wanted: Sequence[StructField]
 ) -> dict[str, Column]:

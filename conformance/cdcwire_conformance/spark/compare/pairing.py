@@ -22,6 +22,7 @@ from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
 from cdcwire_conformance.spark.compare.splitting import (
     Form,
     Layout,
+    may_be_read,
     parted_changes,
 )
 from cdcwire_conformance.spark.compare.windows import in_window
@@ -34,11 +35,13 @@ class Kept:
     """The columns of changes in addition to their content.
 
     ``places``: the place of each in its part of the feed. ``eras``: that, and how often the part
-    went back before it, for which all of the part is sorted.
+    went back before it, for which all of the part is sorted. ``ties``: with places, which changes
+    are deletes, for the order of changes at one position.
     """
 
     places: bool = False
     eras: bool = False
+    ties: bool = False
 
 
 NOTHING_KEPT = Kept()
@@ -66,7 +69,7 @@ def changes_of_pairs(frame: DataFrame, layout: Layout, pairs: DataFrame) -> Data
     The columns are pair, ``layout.content``, ``part``, ``feed_order`` and ``source``.
     """
     rules = layout.rules
-    if rules.position is not None and not rules.has_bare_deletes:
+    if rules.position is not None and not rules.bare_ops:
         # Cheap, and spares most rows the way to their exact form.
         wanted = pairs.select(F.col("pair.position").alias("wanted")).distinct()
         is_wanted = F.col(rules.position).eqNullSafe(F.col("wanted"))
@@ -88,7 +91,11 @@ def _output_columns(layout: Layout, content: Sequence[str], kept: Kept) -> tuple
         names += PLACE
     if kept.eras:
         names.append("era")
-    if (kept.places or kept.eras) and layout.rules.has_bare_deletes:
+    if kept.ties:
+        names.append("is_delete")
+    if kept.places and layout.rules.has_reads_as_inserts:
+        names.append("may_be_read")
+    if (kept.places or kept.eras) and layout.rules.bare_ops:
         names.append("passing")
     return tuple(dict.fromkeys(names))  # without a key the hashes are the pair
 
@@ -115,20 +122,24 @@ def _changes(
             keys = pairs.select(key.alias("key")).distinct()
             changes = changes.join(keys, "key", "left_semi")
         changes = _ordered(changes, rules)
-    elif rules.has_bare_deletes:
-        changes = with_bare_deletes(changes, rules)
+    elif rules.bare_ops:
+        changes = with_bare_changes(changes, rules)
     if rules.position is not None:
         position = F.col(rules.position)
         changes = changes.withColumn("position", position)
-        if rules.has_bare_deletes:
-            passing = F.when(~F.col("op").eqNullSafe("delete"), position)
+        if rules.bare_ops:
+            passing = F.when(~_is_bare(rules), position)
             changes = changes.withColumn("passing", passing)
     if kept.eras and rules.position is not None:
         changes = with_eras(changes, passing_name(layout))
         changes = in_window(changes, rules.position, window)
     if rules.leaves_deletes:
         changes = changes.where(~F.col("op").eqNullSafe("delete"))
+    if kept.places and rules.has_reads_as_inserts:
+        changes = changes.withColumn("may_be_read", may_be_read())
     changes = changes.withColumn("op", _comparable_op(F.col("op"), rules))
+    if kept.ties:
+        changes = changes.withColumn("is_delete", F.col("op").eqNullSafe("delete"))
     key = F.col("key")
     parts = {name: key.getField(name) for name in layout.key_names}
     hashes = _row_hashes(layout, list(forms)[-1])
@@ -139,34 +150,41 @@ def _changes(
 
 def passing_name(layout: Layout) -> str:
     """Return the column of the position that a change has itself."""
-    return "passing" if layout.rules.has_bare_deletes else "position"
+    return "passing" if layout.rules.bare_ops else "position"
 
 
 def _ordered(changes: DataFrame, rules: ComparisonRules) -> DataFrame:
     """Return the changes with the ordinal of each among the changes of its key.
 
-    With positions, only deletes are numbered, each among those since the last position of its
-    key. A delete takes that position.
+    With positions, only bare changes are numbered, each among those of its operation since the last
+    position of its key. A bare change takes that position. Where a position is that of a
+    transaction, its changes of a key are numbered too.
     """
     order = ("feed_order", "part")
     of_key = Window.partitionBy("key").orderBy(*order)
     if rules.position is None:
-        changes = with_bare_deletes(changes, rules) if rules.has_bare_deletes else changes
+        changes = with_bare_changes(changes, rules) if rules.bare_ops else changes
         return changes.withColumn("ordinal", F.row_number().over(of_key))
-    changes = with_bare_deletes(changes, rules)
+    changes = with_bare_changes(changes, rules)
     last = F.last(rules.position, ignorenulls=True).over(of_key)
-    is_delete = F.col("op").eqNullSafe("delete")
-    changes = changes.withColumns({rules.position: last, "is_delete": is_delete})
-    since = Window.partitionBy("key", "is_delete", rules.position).orderBy(*order)
-    ordinal = F.when(is_delete, F.row_number().over(since)).otherwise(0)
-    return changes.withColumn("ordinal", ordinal).drop("is_delete")
+    changes = changes.withColumn(rules.position, last)
+    bare_op = F.when(_is_bare(rules), F.col("op")).otherwise("")
+    changes = changes.withColumn("bare_op", bare_op)
+    since = Window.partitionBy("key", "bare_op", rules.position).orderBy(*order)
+    number = F.row_number().over(since)
+    if not rules.numbers_ties:
+        number = F.when(_is_bare(rules), number).otherwise(0)
+    return changes.withColumn("ordinal", number).drop("bare_op")
 
 
-def with_bare_deletes(changes: DataFrame, rules: ComparisonRules) -> DataFrame:
-    """Return the changes with neither position nor fields in deletes."""
+def with_bare_changes(changes: DataFrame, rules: ComparisonRules) -> DataFrame:
+    """Return the changes with neither position nor fields in bare ones."""
     names = (*([] if rules.position is None else [rules.position]), *rules.fields)
-    is_delete = F.col("op").eqNullSafe("delete")
-    return changes.withColumns({name: F.when(~is_delete, F.col(name)) for name in names})
+    return changes.withColumns({name: F.when(~_is_bare(rules), F.col(name)) for name in names})
+
+
+def _is_bare(rules: ComparisonRules) -> Column:
+    return F.coalesce(F.col("op").isin(*rules.bare_ops), F.lit(False))
 
 
 def _comparable_op(op: Column, rules: ComparisonRules) -> Column:

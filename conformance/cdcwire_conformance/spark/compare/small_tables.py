@@ -26,8 +26,8 @@ from cdcwire_conformance.compare.ill_formed import with_bytes
 from cdcwire_conformance.compare.result import RowDifference, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
 from cdcwire_conformance.spark.compare.differences import append_differences
-from cdcwire_conformance.spark.decode.frames import decode_tables_frame
-from cdcwire_conformance.spark.decode.work import workers_of
+from cdcwire_conformance.spark.reading.frames import decode_tables_frame
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,7 +45,8 @@ def groups_of_small(tasks: Sequence[TableTask], options: CompareOptions) -> Iter
     group: list[tuple[int, TableTask]] = []
     rows = 0
     for number, task in enumerate(tasks):
-        if options.temporal != "text" or task.rows > SMALL_TABLE_ROWS:
+        is_small = task.rows <= SMALL_TABLE_ROWS and not task.has_statements
+        if options.temporal != "text" or not is_small:
             continue
         if group and rows + task.rows > ROWS_OF_A_JOB:
             yield group
@@ -89,7 +90,7 @@ def _together(spark: SparkSession, group: Group, options: CompareOptions) -> Dat
     frames = []
     for is_left, feed in ((True, first.left), (False, first.right)):
         jobs = {
-            number: job_for(feed, with_bytes(each.table, each.replaced), options)
+            number: job_for(feed, feed.own_table(with_bytes(each.table, each.replaced)), options)
             for number, each in group
         }
         frames.append(
@@ -101,7 +102,7 @@ def _together(spark: SparkSession, group: Group, options: CompareOptions) -> Dat
                 "rows",
             )
         )
-    parts = min(len(group), workers_of(spark))
+    parts = min(len(group), SparkWorkers(spark).count)
     both = frames[0].unionByName(frames[1]).repartition(parts, "number")
     in_order = both.sortWithinPartitions("number", "is_left", "place")
     return in_order.drop("place")

@@ -1,17 +1,17 @@
 """One row per change of a feed, with its key: updates that change a key are split.
 
 An update of a primary or unique key becomes its delete and its insert. With ``in_halves`` any
-update becomes two records. As long as fingerprints will do, this copies narrow rows only.
+other update becomes two records. As long as fingerprints will do, this copies narrow rows only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from operator import and_, or_
+from operator import or_
 from typing import TypeAlias
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
@@ -45,9 +45,13 @@ def parted_changes(
 ) -> DataFrame:
     """Return one row per change, as the feed has them, with its key and its images in each form."""
     rules = layout.rules
-    if rules.in_halves and not rules.has_old_values and "half" in frame.columns:
-        frame = frame.where(F.coalesce(F.col("half") != "before", F.lit(True)))
-    formed = _formed(_prepared(frame, layout), layout, forms, has_places=has_places)
+    frame = _prepared(frame, layout)
+    if rules.joins_halves:
+        frame = _with_joined_halves(frame, layout)
+    if rules.in_halves and not rules.has_old_values:
+        is_kept = F.coalesce(F.col("half") != "before", F.lit(True))
+        frame = frame.where(is_kept | F.col("is_split") if rules.joins_halves else is_kept)
+    formed = _formed(frame, layout, forms, has_places=has_places)
     return _parted(formed, layout, forms)
 
 
@@ -78,24 +82,46 @@ def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
     )
 
 
+def _with_joined_halves(frame: DataFrame, layout: Layout) -> DataFrame:
+    """Return the frame with ``is_split``, which both records of an update of a key have.
+
+    The records of an update have one sequence id. They may be in different shards.
+    ``fed`` is the place of a row in the frame.
+    """
+    frame = frame.withColumn("fed", F.monotonically_increasing_id())
+    known = {side: _split_values(side, layout) for side in _SIDES}
+    if "sequence_id" in frame.columns and layout.split_by:
+        sequence = F.col("sequence_id")
+        is_half = F.col("half").isNotNull() & sequence.isNotNull()
+        # Other rows are alone, so that those without sequence id are not all in one place.
+        of_update = Window.partitionBy(sequence, F.when(~is_half, F.col("fed")))
+        known = {
+            side: F.first(F.when(F.col(side).isNotNull(), values), True).over(of_update)
+            for side, values in known.items()
+        }
+    return frame.withColumn("is_split", F.coalesce(_is_split(layout, known), F.lit(False)))
+
+
 def _formed(
     frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool
 ) -> DataFrame:
     """Return what is compared of each row, its key on both sides, and whether it is to be split."""
     rules = layout.rules
+    row = F.col("fed") if rules.joins_halves else F.monotonically_increasing_id()
+    own = {side: _split_values(side, layout) for side in _SIDES}
     columns = [
         F.col("error").isNull().alias("is_readable"),
-        *(F.col(name) for name in ("op", "half", *rules.fields)),
+        *(_field(name, rules) for name in ("op", "half", *rules.fields)),
         *([] if rules.position is None else [F.col(rules.position)]),
         *(
-            _origin(has_sequence="sequence_id" in frame.columns)
+            _origin(row, has_sequence="sequence_id" in frame.columns)
             if rules.is_final or layout.needs_order or exact_form in forms.values()
             else []
         ),
-        *(place_of(F.col("source"), _partition_in(frame)) if has_places else []),
+        *(place_of(F.col("source"), _partition_in(frame), row) if has_places else []),
         *(F.col(side).isNotNull().alias(f"has_{side}") for side in _SIDES),
         *(_key(side, layout) for side in _SIDES),
-        _is_split(layout).alias("is_split"),
+        (F.col("is_split") if rules.joins_halves else _is_split(layout, own)).alias("is_split"),
     ]
     for suffix, form in forms.items():
         for side in _SIDES:
@@ -107,13 +133,21 @@ def _formed(
     return frame.select(*columns)
 
 
-def _origin(*, has_sequence: bool) -> list[Column]:
+def _field(name: str, rules: ComparisonRules) -> Column:
+    """Return what is compared of an event's field."""
+    column = F.col(name)
+    if rules.in_seconds and name == "commit_ms":
+        column = (column - F.pmod(column, F.lit(1000))).alias(name)
+    return column
+
+
+def _origin(row: Column, *, has_sequence: bool) -> list[Column]:
     """Return the place of a row in its feed, and a struct that orders rows as their feed does."""
     source = F.col("source")
     sequence = F.col("sequence_id") if has_sequence else F.lit(None).cast(_SEQUENCE)
     order = [sequence.alias("sequence_id")]  # it holds across the shards of a topic
     order += [source.getField(name).alias(name) for name in _FEED_ORDER]
-    order.append(F.monotonically_increasing_id().alias("row"))
+    order.append(row.alias("row"))
     return [source, F.struct(*order).alias("feed_order")]
 
 
@@ -182,12 +216,21 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
         is_whole = (op == "update") & F.col("has_before") & F.col("has_after")
         parts = F.when(is_whole, both).otherwise(parts)
     if layout.split_by:
-        halves = F.array(
-            part(F.lit("delete"), F.col("key_before"), 0, (deleted, None)),
-            part(F.lit("insert"), F.col("key_after"), 1, (None, "after")),
-        )
+        no_half = F.lit(None).cast("string")
+        before = part(F.lit("delete"), F.col("key_before"), 0, (deleted, None), no_half)
+        after = part(F.lit("insert"), F.col("key_after"), 1, (None, "after"), no_half)
+        halves = F.array(before, after)
+        if rules.joins_halves:
+            halves = F.when(~F.col("has_after"), F.array(before)).otherwise(halves)
+            halves = F.when(~F.col("has_before"), F.array(after)).otherwise(halves)
         parts = F.when(F.col("is_split"), halves).otherwise(parts)
     return formed.select(*kept, F.inline(parts))
+
+
+def may_be_read() -> Column:
+    """Return whether a change is an insert that may be a row of a snapshot."""
+    is_insert = F.col("op").isin("insert", "read") & (F.col("part") == 0)
+    return F.coalesce(is_insert, F.lit(False))
 
 
 def _half_of(rules: ComparisonRules) -> Column:
@@ -216,20 +259,31 @@ def has_column(side: str, number: int) -> Column:
     return F.when(has.isNull(), True).otherwise(F.coalesce(bit, F.lit(False)))
 
 
-def _is_split(layout: Layout) -> Column:
+def _split_values(side: str, layout: Layout) -> Column:
+    """Return the values whose change splits an update, and whether the image has each."""
+    columns = [F.col(side).isNotNull().alias("is_there")]
+    for number in layout.split_by:
+        value = _value(side, layout.fields[number])
+        columns += [
+            value.alias(f"value{number}"),
+            (value.isNotNull() | has_column(side, number)).alias(f"has{number}"),
+        ]
+    return F.struct(*columns)
+
+
+def _is_split(layout: Layout, known: Mapping[str, Column]) -> Column:
+    """Return whether an update is split. ``known``: the ``_split_values`` of its images."""
     if not layout.split_by:
         return F.lit(False)
-    changed = []
-    for number in layout.split_by:
-        field = layout.fields[number]
-        values = {side: _value(side, field) for side in ("before", "after")}
-        is_present = [
-            value.isNotNull() | has_column(side, number) for side, value in values.items()
-        ]
-        changed.append(~values["before"].eqNullSafe(values["after"]) & reduce(and_, is_present))
-    is_update = F.col("op") == "update"
-    has_both = F.col("before").isNotNull() & F.col("after").isNotNull()
-    return is_update & has_both & reduce(or_, changed)
+    before, after = (known[side] for side in _SIDES)
+    changed = [
+        ~before.getField(f"value{n}").eqNullSafe(after.getField(f"value{n}"))
+        & before.getField(f"has{n}")
+        & after.getField(f"has{n}")
+        for n in layout.split_by
+    ]
+    has_both = before.getField("is_there") & after.getField("is_there")
+    return (F.col("op") == "update") & has_both & reduce(or_, changed)
 
 
 def _key(side: str, layout: Layout) -> Column:

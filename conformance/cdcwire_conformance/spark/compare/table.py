@@ -7,7 +7,6 @@ absent column of the feed counts as NULL.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,16 +17,26 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from cdcwire.core.format import TableName
 from cdcwire.model import kinds
-from cdcwire.model.events import Column as TableColumn
+from cdcwire.model.kinds import Column as TableColumn
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.json_form import normal_json_array
 from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
 from cdcwire_conformance.arrow.types import UTC, SchemaError
-from cdcwire_conformance.compare.feed import ComparedFeed, named_like
-from cdcwire_conformance.compare.feeds import check_keys
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_like
+from cdcwire_conformance.compare.feed_terms import facts_of
+from cdcwire_conformance.compare.final_tables import check_keys, last_tables
+from cdcwire_conformance.compare.hints import column_hint
+from cdcwire_conformance.compare.last_state import reshaped_lines
 from cdcwire_conformance.compare.merging import merged_table
-from cdcwire_conformance.compare.notes import checkpoint_notes, unused_definitions, window_note
+from cdcwire_conformance.compare.notes import (
+    check_all_read,
+    checkpoint_notes,
+    clock_notes,
+    unread_of,
+    unused_definitions,
+    window_note,
+)
 from cdcwire_conformance.compare.result import Comparison, TableComparison
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
@@ -35,11 +44,15 @@ from cdcwire_conformance.compare.rules import (
     final_rules,
     terms_of,
 )
-from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
+from cdcwire_conformance.ddl.schemas import schema_notes
+from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.database_rows import read_database_table
 from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.engine import decoded, placed, with_cut_times
+from cdcwire_conformance.spark.compare.engine import decoded, placed, with_changed_values
+from cdcwire_conformance.spark.compare.images import column_name
 from cdcwire_conformance.spark.compare.table_errors import readable_table_errors
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,35 +88,51 @@ def compare_table(
     table: Rows,
     options: CompareOptions = DEFAULT_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
+    inspect: Callable[[OpenedFeed], None] = lambda feed: None,
 ) -> Comparison:
     """Compare the last row of each key in a feed with the rows of a table.
 
     ``options.include`` names the table of the feed if it has several, unless the table has the same
     name. With ``options.window`` only the changes in it are replayed; if it has a start, rows that
-    only the table has are not compared. Raises: SchemaError when there is nothing to compare; as
-    ``compare_feeds``.
+    only the table has are not compared. ``inspect`` is called with the feed at the end. Raises:
+    SchemaError when there is nothing to compare; as ``compare_feeds``.
     """
     start = time.monotonic()
     if options.differences_to is not None:
         begin_differences(spark, options.differences_to)
+    known: Mapping[str, kinds.Type] = {}
     if isinstance(table, DataFrame):
         frame = table
     else:
         with readable_table_errors(spark, table):
-            frame = read_table(spark, table)
+            frame, known = read_table(spark, table)
     report("looking for the tables of the feed")
-    opened, own = feed.open(spark, options).described(spark, options)
-    unknown = options.meaning.unknown(own.values())
+    workers = SparkWorkers(spark)
+    opened = feed.open(options, workers)
+    notes = list(schema_notes(options.definitions, opened.opened.names))
+    options = options.defined_in(opened.opened.defined)
+    opened, own = opened.described(options, workers=workers)
+    terms = terms_of(
+        opened.side,
+        opened.side,
+        is_windowed=options.window is not None,
+        facts=facts_of(opened, opened, list(own), options),
+    )
+    opened, own = opened.with_last_state(own, terms.order, options)
+    name = _table_name(own, table if isinstance(table, TableUrl) else None, options)
+    why = opened.state.unknown.get(opened.own_name(name))
+    if why is not None:
+        raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
+    named, aliases = named_like(
+        {name: _canonical(frame, name, known)}, {name: own[name]}, "table", str.lower
+    )
+    last = last_tables(own[name], named[name], opened.last_columns(own[name]), None)
+    unknown = options.meaning.unknown([*own.values(), *named.values()])
     if unknown:
         raise SchemaError(unknown[0])
-    name = _table_name(own, table if isinstance(table, TableUrl) else None, options)
-    named, aliases = named_like(
-        {name: _canonical(frame, name)}, {name: own[name]}, "table", str.lower
-    )
-    met = merged_table(own[name], named[name], options)
+    met = merged_table(*last, options)
     check_keys([met])
     merged = met.merged
-    terms = terms_of(opened.side, opened.side, is_windowed=options.window is not None)
     if options.window is not None and terms.rules.position is None:
         raise SchemaError(f"{opened.side.format.name} has no position here, so it has no window")
     if terms.rules.leaves_deletes:
@@ -116,11 +145,15 @@ def compare_table(
     if has_start:
         reason = "the feed is read from a position on, so it need not have their keys"
         left_out.append(("rows that only the table has", reason))
-    notes = [] if options.window is None else [window_note(rules, options.window)]
+    notes += [] if options.window is None else [window_note(rules, options.window)]
     rows = opened.facts.rows
     notes += checkpoint_notes([("left", opened)])
     notes += options.meaning.without_rows(rows, rows, options.include)
     notes += unused_definitions(options, {*own, *rows})
+    own_name = opened.own_name(name)
+    notes += opened.state.notes.get(own_name, ())
+    reshaped = opened.state.reshaped.get(own_name, ())
+    left_out += reshaped_lines(reshaped, (), "a row of the feed is as it was sent")
     found = Comparison(
         str(feed.source),
         str(table) if isinstance(table, TableUrl) else "a DataFrame",
@@ -130,20 +163,27 @@ def compare_table(
         notes=tuple(notes),
         is_exact=options.exact,
         engine="spark",
+        unread=tuple(unread_of([("left", opened)])),
+        ignores_unread=options.meaning.ignores_unread,
         unwanted=met.unwanted,
+        hints=tuple(column_hint(*last, options)),
     )
     if merged.differences and not options.common:
         compared = TableComparison(
             str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
         )
     else:
-        rows = decoded(spark, opened, merged.table, options).drop("before_has", "after_has")
+        rows = decoded(spark, opened, merged.table, options, rules.position)
+        rows = rows.drop("before_has", "after_has")
         alias = aliases.get(name)
         columns = {} if alias is None else alias.columns
         compared = compare_frames(
-            with_cut_times(placed(rows, opened), merged.table, options),
-            with_cut_times(
-                table_rows(frame, merged.table, rows.schema, columns), merged.table, options
+            with_changed_values(placed(rows, opened), merged.table, options, "left"),
+            with_changed_values(
+                table_rows(frame, merged.table, rows.schema, columns),
+                merged.table,
+                options,
+                "right",
             ),
             merged.table,
             rules,
@@ -165,13 +205,19 @@ def compare_table(
             ),
             schema_differences=merged.differences,
             left_out=merged.left_out,
-            notes=(*merged.notes, *(alias.notes(merged.table) if alias else ())),
+            notes=(
+                *merged.notes,
+                *(alias.notes(merged.table) if alias else ()),
+                *clock_notes("left", opened, merged.table),
+            ),
         )
     found = replace(found, tables=(compared,), seconds=time.monotonic() - start)
+    check_all_read(found)
     if not found.is_different and not found.is_equal:
         raise SchemaError("nothing was compared: the feed or the table has no row")
     if not found.is_different and min(found.changes) < options.min_rows:
         raise SchemaError(f"nothing was decided: a side has fewer rows than {options.min_rows:,}")
+    inspect(opened)
     return found
 
 
@@ -201,10 +247,13 @@ def _table_name(
     raise SchemaError(f"the feed has several tables; --include names one of {names}")
 
 
-def _canonical(frame: DataFrame, name: TableName) -> CanonicalTable:
-    """Return a table of Spark as a canonical one. Columns without a kind stay unknown bytes."""
+def _canonical(
+    frame: DataFrame, name: TableName, known: Mapping[str, kinds.Type]
+) -> CanonicalTable:
+    """Return a table of Spark as a canonical one. ``known``: kinds that its types do not say."""
     columns = tuple(
-        TableColumn(field.name, _kind(field.dataType, field.name)) for field in frame.schema.fields
+        TableColumn(field.name, known.get(field.name) or _kind(field.dataType, field.name))
+        for field in frame.schema.fields
     )
     return CanonicalTable(*name, columns, None)
 
@@ -233,7 +282,9 @@ def table_rows(
     image = feed["after"].dataType
     assert isinstance(image, T.StructType)
     values = [
-        _value(F.col(_quoted(columns.get(name, name))), frame.schema[columns.get(name, name)], kind)
+        _value(
+            F.col(column_name(columns.get(name, name))), frame.schema[columns.get(name, name)], kind
+        )
         for name, kind in zip(table.column_names, image.fields, strict=True)
     ]
     rows = frame.select(
@@ -246,7 +297,7 @@ def table_rows(
     ]
     if documents:
         rows = _with_normal_json(rows, documents)
-    after = F.struct(*(F.col(_quoted(field.name)) for field in image.fields))
+    after = F.struct(*(F.col(column_name(field.name)) for field in image.fields))
     nothing = {
         field.name: F.lit(None).cast(field.dataType)
         for field in feed.fields
@@ -258,10 +309,6 @@ def table_rows(
         after.cast(image).alias("after"),
         *(value.alias(name) for name, value in nothing.items()),
     )
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
 
 
 def _value(value: Column, field: T.StructField, wanted: T.StructField) -> Column:
@@ -285,25 +332,10 @@ def _with_normal_json(rows: DataFrame, documents: Sequence[str]) -> DataFrame:
     return rows.mapInArrow(converted, rows.schema)
 
 
-def read_table(spark: SparkSession, table: TableUrl) -> DataFrame:
-    """Return the rows of a table. Raises: what Spark raises."""
+def read_table(spark: SparkSession, table: TableUrl) -> tuple[DataFrame, Mapping[str, kinds.Type]]:
+    """Return the rows of a table, and the kinds that a database says. Raises: what Spark raises."""
     if table.kind == "table":
-        return spark.read.table(table.place)
+        return spark.read.table(table.place), {}
     if table.kind != "jdbc":
-        return spark.read.format(table.kind).load(table.place)
-    schema, name = table.name
-    options = {
-        "url": table.place,
-        "dbtable": name if schema is None else f"{schema}.{name}",
-        "driver": DRIVERS[table.connector],
-        "preferTimestampNTZ": "true",
-        "fetchsize": "10000",
-    }
-    if table.connector == "mariadb":  # Spark quotes names as the standard has it
-        options["sessionInitStatement"] = "SET SESSION sql_mode = 'ANSI_QUOTES'"
-    if table.user is not None:
-        options["user"] = table.user
-    password = os.environ.get(PASSWORD_VARIABLE)
-    if password:
-        options["password"] = password
-    return spark.read.format("jdbc").options(**options).load()
+        return spark.read.format(table.kind).load(table.place), {}
+    return read_database_table(spark, table)

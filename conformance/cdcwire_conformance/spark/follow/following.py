@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import TableName
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, name_text, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.compare.databases import named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     Report,
@@ -29,7 +30,6 @@ from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
-    PositionName,
     Window,
     terms_of,
 )
@@ -37,7 +37,6 @@ from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark.compare.engine import SparkEngine
-from cdcwire_conformance.spark.decode.kafka import BrokersSilent, topic_at_rest, topic_edges
 from cdcwire_conformance.spark.follow.scanning import ScanJob, only_in, scan_records
 from cdcwire_conformance.spark.follow.state_file import read_state, write_state
 from cdcwire_conformance.spark.follow.watermarks import (
@@ -54,6 +53,8 @@ from cdcwire_conformance.spark.follow.watermarks import (
     TopicProgress,
     watermark_rule,
 )
+from cdcwire_conformance.spark.reading.kafka import BrokersSilent, topic_at_rest, topic_edges
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +76,7 @@ class WindowComparison:
     """
 
     number: int
-    position: PositionName
+    position: str
     start: int | None
     end: int | None
     comparison: Comparison
@@ -90,7 +91,7 @@ class WindowComparison:
         for each in (self.left, self.right):
             if each.total > (each.late if self.allows_repeats else 0):
                 return False
-        return not self.comparison.is_different
+        return not self.comparison.is_different and not self.comparison.goes_back
 
     @property
     def changes(self) -> int:
@@ -110,7 +111,7 @@ class FollowStatus:
     ``watermarks``: positions below which the topics are complete. None: not known yet.
     """
 
-    position_name: PositionName
+    position_name: str
     position: int | None
     lags: tuple[int | None, int | None]
     watermarks: tuple[int | None, int | None]
@@ -194,10 +195,10 @@ def followed_pair(
             raise SourceError(
                 f"{feed.source}: a topic to follow has no end (leave out to=, to-ms=)"
             )
-    rules = terms_of(left.side, right.side, split_keys=options.split_keys).rules
+    rules = terms_of(left.side, right.side, split_keys=options.split_keys, is_windowed=True).rules
     formats = " and ".join(dict.fromkeys(feed.source.format.name for feed in (left, right)))
     for feed in (left, right):
-        if rules.has_bare_deletes and not feed.side.format.deletes_have_position:
+        if rules.has_bare_deletes and not feed.side.format.comparing.deletes_have_position:
             problem = (
                 f"deletes of {feed.source.format.name} have no position, so no window has them"
             )
@@ -425,12 +426,16 @@ class _Following:
         )
         right = replace(right, renamed=options.meaning.renamed)
         only = only_in(self.pair.position, window)
+        workers = SparkWorkers(self.spark)
         (left, ours), (right, theirs) = (
-            feed.described(self.spark, options, only) for feed in (left, right)
+            feed.described(options, only, workers=workers) for feed in (left, right)
         )
         for seen, feed in zip(self.rows, (left, right), strict=True):
-            seen.update(feed.facts.rows)
+            seen.update(feed.facts.names)
+        named = named_by_database(left, ours, right, theirs, options.meaning.databases)
+        (left, ours), (right, theirs) = named.left, named.right
         found = self._rows_compared(left, right, ours, theirs, options, report)
+        found = replace(found, left_out=(*found.left_out, *named.left_out))
         if not options.ddl_events:
             return found
         left, right = (in_window(feed, self.pair.position, window) for feed in (left, right))
@@ -461,7 +466,7 @@ class _Following:
     ) -> OpenedFeed:
         feed = self.feeds[number]
         source = replace(feed.source, topic=self._topic(number).with_ranges(ranges))
-        return replace(feed, source=source).open(self.spark, options)
+        return replace(feed, source=source).open(options, SparkWorkers(self.spark))
 
     def _all_known(
         self,

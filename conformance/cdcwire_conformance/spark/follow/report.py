@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cdcwire.model.text import Json
+from cdcwire_conformance.compare.document import document
 from cdcwire_conformance.compare.report import (
-    document,
     found_lines,
     other_events_lines,
     verdict_line,

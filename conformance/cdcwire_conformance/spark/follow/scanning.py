@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.core.rows import Row
+from cdcwire.format import Format
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
+from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import place_decoder
-from cdcwire_conformance.compare.rules import PositionName, Window
-from cdcwire_conformance.sources.kafka_url import OffsetRange
-from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.spark.decode.kafka import messages_of_records
-from cdcwire_conformance.spark.decode.reading import (
+from cdcwire_conformance.compare.rules import Window
+from cdcwire_conformance.decode.reading import (
     Located,
     OnError,
     error_place,
@@ -31,8 +30,10 @@ from cdcwire_conformance.spark.decode.reading import (
     locate_problem,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.decode.work import found_in_frame
+from cdcwire_conformance.sources.kafka_url import OffsetRange
+from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.follow.watermarks import BLOCKS, ScannedRun, WatermarkRule
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +53,7 @@ class ScanJob:
 
     format: Format
     context: Context
-    position: PositionName
+    position: str
     rule: WatermarkRule
     on_error: OnError
     include: frozenset[TableName] | None = None
@@ -75,13 +76,12 @@ def scan_records(
     longest = max(each.end - each.start for each in ranges)
     job = replace(job, records_of_block=max(_LEAST_RECORDS, -(-longest // BLOCKS)))
     topic = source.topic.with_ranges(tuple(ranges))
-    frame = messages_of_records(spark, replace(source, topic=topic))
 
     def scan_batches(batches: Iterable[pa.RecordBatch]) -> list[ScannedRun]:
         with few_collections():
             return list(scan(job, messages_of_batches(batches)))
 
-    return found_in_frame(frame, scan_batches)
+    return SparkWorkers(spark).found_in_records(replace(source, topic=topic), scan_batches)
 
 
 def scan(job: ScanJob, messages: Iterable[Located]) -> Iterator[ScannedRun]:
@@ -117,7 +117,7 @@ def scan(job: ScanJob, messages: Iterable[Located]) -> Iterator[ScannedRun]:
         yield run
 
 
-def only_in(position: PositionName, window: Window) -> Callable[[Row | RowChange], bool]:
+def only_in(position: str, window: Window) -> Callable[[Row | RowChange], bool]:
     """Return a picklable function: whether a row change is in a window."""
     start, end = window.start, window.end
 
@@ -128,7 +128,7 @@ def only_in(position: PositionName, window: Window) -> Callable[[Row | RowChange
     return is_in
 
 
-def _position_of(change: Row | RowChange, name: PositionName) -> int | None:
+def _position_of(change: Row | RowChange, name: str) -> int | None:
     position = change if isinstance(change, Row) else change.position
     at: int | None = getattr(position, name, None)
     return at
@@ -164,7 +164,7 @@ def _add(job: ScanJob, run: ScannedRun, change: Row | Event, place: MessagePlace
     if at is not None and job.rule == "rows":
         run.raise_watermark(at)
     table = change.table
-    if job.include is None or (table.schema, table.name or "") in job.include:
+    if Selection(job.include).wants_rows_of(table):
         _add_placed(job, run, at, lambda: f"{_message_at(place)}: a row of {table.name}")
 
 

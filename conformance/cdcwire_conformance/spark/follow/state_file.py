@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cdcwire_conformance.compare.rules import POSITIONS
 from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark.follow.watermarks import (
     Block,
@@ -106,7 +105,7 @@ def _pair_of(document: Mapping[str, Any]) -> FollowedPair:
     return FollowedPair(
         str(document["left"]),
         str(document["right"]),
-        next(name for name in POSITIONS if name == document["position"]),
+        str(document["position"]),
         (ours, theirs),
         _number_or_none(document["since"]),
         _number_or_none(document["until"]),

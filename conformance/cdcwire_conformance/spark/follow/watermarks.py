@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from cdcwire_conformance.compare.rules import PositionName, Side
+from cdcwire_conformance.compare.rules import Side
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
 
@@ -297,7 +297,7 @@ class FollowedPair:
 
     left: str
     right: str
-    position: PositionName
+    position: str
     rules: tuple[WatermarkRule, WatermarkRule]
     since: int | None = None
     until: int | None = None

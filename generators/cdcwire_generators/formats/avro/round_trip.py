@@ -16,23 +16,21 @@ from dataclasses import replace
 from decimal import Context, Decimal, InvalidOperation
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Format
+from cdcwire.format import Format
 from cdcwire.model import kinds
 from cdcwire.model.events import (
     NO_EXTRA,
-    Column,
     Event,
     Extra,
     Image,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, Role, Value
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.steps import split_key_changes
 from cdcwire.model.temporal import temporal_text

@@ -11,14 +11,11 @@ A fast encoder falls back in the same way, row by row.
 - ``Usual``, ``text_of_image``, ``texts_of_values``: How usual values are written, as data, and the
   functions that are generated of it.
 - ``Irregular``, ``IRREGULARITIES``: The reasons why the plain decoder takes over.
-- ``BoundedCache``, ``Memo``: The values remembered between messages, up to a limit.
-- ``Credit``: How much time may go into making functions and patterns.
 - ``compile_function``: The only place in the project that turns text into code.
 """
 
 from __future__ import annotations
 
-from cdcwire.core.compiled.caches import BoundedCache, Credit, Memo
 from cdcwire.core.compiled.decoder import FastDecoder
 from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
 from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES, IRREGULARITIES, Irregular
@@ -35,13 +32,10 @@ from cdcwire.core.compiled.row_texts import (
 __all__ = [
     "ENCODE_IRREGULARITIES",
     "IRREGULARITIES",
-    "BoundedCache",
-    "Credit",
     "FastDecoder",
     "FastEncoder",
     "ImagePlans",
     "Irregular",
-    "Memo",
     "Usual",
     "Write",
     "Writer",

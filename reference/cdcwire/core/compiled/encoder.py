@@ -11,11 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from cdcwire.core.compiled.caches import BoundedCache
+from cdcwire.core.caches import BoundedCache
 from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row, event_of
-from cdcwire.model.events import ABSENT, Column, Event, RowChange, Table
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.kinds import ABSENT, Column
 
 Piece = TypeVar("Piece", covariant=True)
 Plan = TypeVar("Plan")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import write_varint
 from cdcwire.formats.avro import schema
 from cdcwire.formats.avro.message import Branch, Datum
+from cdcwire.model.paths import Path
 
 CLAUSE = "avro: binary encoding"
 VARINTS = "avro: varints"

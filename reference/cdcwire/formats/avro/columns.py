@@ -14,8 +14,7 @@ from cdcwire.formats.avro.defaults import default_of
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, Form
 from cdcwire.formats.avro.settings import Settings
-from cdcwire.model.events import ABSENT, Column
-from cdcwire.model.kinds import DecimalType, UnknownType
+from cdcwire.model.kinds import ABSENT, Column, DecimalType, UnknownType
 from cdcwire.mysql.declared import BINARY_NAMES, TEXT_NAMES, DeclaredType, declared_type
 
 CLAUSE = "avro: column types"

@@ -16,9 +16,9 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.formats.avro.plans import Form
 from cdcwire.formats.avro.schema import Default
 from cdcwire.formats.avro.values import bit_bytes
-from cdcwire.golang.numbers import narrow_float32, read_float32
-from cdcwire.model.events import ABSENT, Column, Expression, Value
-from cdcwire.model.kinds import EnumType, SetType
+from cdcwire.model.events import Expression
+from cdcwire.model.floats import narrow_float32, read_float32
+from cdcwire.model.kinds import ABSENT, Column, EnumType, SetType, Value
 from cdcwire.mysql.declared import DeclaredType
 
 CLAUSE = "avro: default conversion"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cdcwire.formats.avro.names import sanitize
-from cdcwire.model.events import ABSENT, Column, Table
-from cdcwire.model.kinds import EnumType, SetType, UnknownType
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import ABSENT, Column, EnumType, SetType, UnknownType
 from cdcwire.mysql.declared import declared_type
 
 _CLAUSE = "avro: column types"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.extension import read_extension
 from cdcwire.formats.avro.foreign import foreign_value
@@ -20,18 +20,15 @@ from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.values import model_value, unwrapped
 from cdcwire.model.events import (
     NOWHERE,
-    Column,
     Event,
     Image,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
-from cdcwire.model.kinds import EnumType, IntType, SetType, TimestampType
+from cdcwire.model.kinds import Column, EnumType, IntType, Role, SetType, TimestampType, Value
 from cdcwire.mysql.ddl import schema_change_kind
 
 NO_LABELS = Labels(())

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError
 from cdcwire.formats.avro import schema
-from cdcwire.model.events import ABSENT
+from cdcwire.model.kinds import ABSENT
+from cdcwire.model.paths import Path
 
 CLAUSE = "avro: schema evolution"
 DecimalRule: TypeAlias = Literal["registry", "specification"]

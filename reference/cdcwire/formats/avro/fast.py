@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
+from cdcwire.core.caches import BoundedCache, Credit
+from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, new_row
@@ -36,7 +37,8 @@ from cdcwire.formats.avro.record_plan import RecordFunction, make_record_functio
 from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas, SchemaSource, schema_of
 from cdcwire.formats.avro.wire import read_bytes
-from cdcwire.model.events import Column, Event, Extra, RowChange, Table
+from cdcwire.model.events import Event, Extra, RowChange, Table
+from cdcwire.model.kinds import Column
 
 # Limits of what is kept. A field takes some two kilobytes with its code.
 _MAX_FIELDS = 1 << 13

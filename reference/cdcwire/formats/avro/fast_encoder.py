@@ -22,7 +22,7 @@ from cdcwire.core.compiled import (
     text_of_image,
 )
 from cdcwire.core.compiled.varint_bytes import LENGTHS, varint_bytes
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.avro.binary import write_datum
 from cdcwire.formats.avro.definitions import Definitions
@@ -32,9 +32,10 @@ from cdcwire.formats.avro.settings import read_settings
 from cdcwire.formats.avro.sources import MemorySource, with_schema_files
 from cdcwire.formats.avro.values import ValueWriter
 from cdcwire.formats.avro.writing import Body, Layout, MessageWriter, Piece, Side
-from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, RowChange, Table, Value
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.floats import narrow_float32
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.usual_texts import unscaled_bytes, usual_text
 from cdcwire.mysql.value_texts import integer_range
 

@@ -11,7 +11,7 @@ import math
 
 from cdcwire.formats.avro.message import Branch, Datum
 from cdcwire.formats.avro.schema import Array, AvroType, Map, Record, Union
-from cdcwire.model.events import Value
+from cdcwire.model.kinds import Value
 
 
 def foreign_value(kind: AvroType, datum: Datum) -> Value:

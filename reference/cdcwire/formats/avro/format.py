@@ -9,11 +9,15 @@ from types import MappingProxyType
 from typing import cast
 
 from cdcwire.core.checks import checks
+from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.configuration import Connector
-from cdcwire.core.format import NO_CONTEXT, Context, Format
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader
+from cdcwire.core.rows import Row
 from cdcwire.core.schemas import SchemaId, SchemaUse
+from cdcwire.format import Format
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
@@ -113,6 +117,22 @@ def _prepared(messages: Iterable[Message], context: Context) -> Context:
     return replace(context, schemas=ChainMap(found, given))
 
 
+def _key_reader(context: Context) -> KeyReader:
+    decode = RowDecoder(replace(context, selection=EVERYTHING)).decode
+
+    def content(message: KafkaMessage) -> KeyContent | None:
+        """Read the key as that of a delete, which has nothing else."""
+        if message.key is None:
+            return None
+        (row,) = decode(KafkaMessage(message.key, None))
+        if not isinstance(row, Row) or row.old_layout is None or row.old is None:
+            return None
+        table = row.table.schema, row.table.name or ""
+        return KeyContent(row.old_layout.image(row.old), table)
+
+    return content
+
+
 def _head_bytes(context: Context) -> int:
     registry = read_settings(context).registry
     return CONFLUENT_BYTES if registry == "confluent" else GLUE_BYTES
@@ -142,14 +162,19 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+        key_reader=_key_reader,
+        splits_unique_keys=True,
+        deletes_have_position=False,
+        rewrite_name=sanitize,
+    ),
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
     skips_columns=True,
-    deletes_have_position=False,
-    rewrite_name=sanitize,
     schemas=SchemaUse(
         file_suffix=SCHEMA_SUFFIX,
         schema_file=schema_of,

@@ -27,7 +27,7 @@ from cdcwire.formats.avro.plans import (
     RecordPlan,
 )
 from cdcwire.formats.avro.values import EXACT, UINT64_END, decimal_of_bytes, model_value
-from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model.floats import narrow_float32
 from cdcwire.mysql.values import MAX_DECIMAL_TEXT, PLAIN_DECIMAL
 
 RecordFunction: TypeAlias = "Callable[[bytes, int], tuple[tuple[Any, ...], tuple[Any, ...]]]"

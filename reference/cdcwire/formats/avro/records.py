@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.reader import Reader
 from cdcwire.formats.avro.binary import (
     UNION,
@@ -17,6 +17,7 @@ from cdcwire.formats.avro.message import Datum
 from cdcwire.formats.avro.plans import FieldPlan, Form, RecordPlan
 from cdcwire.formats.avro.schema import Primitive
 from cdcwire.formats.avro.values import CHECKED_FORMS, model_value
+from cdcwire.model.paths import Path
 from cdcwire.mysql.values import read_text
 
 NULLS = "avro: null and defaults"

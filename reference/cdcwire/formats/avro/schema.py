@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast, get_args
 
+from cdcwire.connect.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -25,7 +25,7 @@ from cdcwire.core.strict_json import (
     json_kind,
     read_json,
 )
-from cdcwire.model.events import ABSENT, Missing
+from cdcwire.model.kinds import ABSENT, Missing
 
 CLAUSE = "avro: schema text"
 LIMITS_CLAUSE = "avro: schema limits"

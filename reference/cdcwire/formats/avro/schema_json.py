@@ -12,7 +12,7 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.formats.avro import schema
 from cdcwire.golang.json_text import compact_json, json_string
 from cdcwire.golang.numbers import float_text
-from cdcwire.model.events import ABSENT, Missing
+from cdcwire.model.kinds import ABSENT, Missing
 
 CLAUSE = "avro: schema text"
 JSON_CLAUSE = "avro: json text"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import StoredFile, expect_kafka
 from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
@@ -34,6 +34,7 @@ from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas
 from cdcwire.formats.avro.values import model_value, unwrapped
 from cdcwire.formats.avro.wire import read_bytes, read_message
+from cdcwire.model.paths import Path, Step
 from cdcwire.model.tso import ms_of_tso
 
 UNKNOWN = "avro: unknown types"
@@ -159,6 +160,9 @@ def _named(span: Span, fields: dict[str, FieldPlan], settings: Settings) -> Span
             text = f"{text} ({_KINDS[span.value]})"
         case (str() as name, *rest) if name in fields:
             field = fields[name]
+            if field.inner is not None and rest:
+                inner = {each.name: each for each in field.inner.fields}
+                field, rest = inner.get(str(rest[0]), field), rest[1:]
             if not rest and field.is_extension:
                 text = _extension_text(name, span)
             elif field.source is not None and field.clause == UNKNOWN:

@@ -15,9 +15,8 @@ from typing import Any
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.avro.message import Datum
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, FieldPlan, Form
-from cdcwire.golang.numbers import narrow_float32
-from cdcwire.model.events import UNAVAILABLE, Column, Value
-from cdcwire.model.kinds import DecimalType, EnumType, SetType
+from cdcwire.model.floats import narrow_float32
+from cdcwire.model.kinds import UNAVAILABLE, Column, DecimalType, EnumType, SetType, Value
 from cdcwire.mysql.declared import DeclaredType
 from cdcwire.mysql.values import is_vector_text, read_decimal, read_vector, wire_value
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.reader import Reader
 from cdcwire.formats.avro.envelope import ID_OFFSETS, read_envelope, write_envelope
 from cdcwire.formats.avro.internal import (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cdcwire.core.compiled import BoundedCache
+from cdcwire.core.caches import BoundedCache
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
@@ -35,19 +35,8 @@ from cdcwire.formats.avro.topics import (
 )
 from cdcwire.formats.avro.values import ValueWriter, with_labels
 from cdcwire.formats.avro.wire import encode
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Position,
-    Progress,
-    Role,
-    RowChange,
-    SchemaChange,
-    Table,
-    Value,
-)
-from cdcwire.model.kinds import BitType, EnumType, SetType
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import BitType, Column, EnumType, Role, SetType, Value
 
 MESSAGES = "avro: messages"
 KEY_CLAUSE = "avro: key record"

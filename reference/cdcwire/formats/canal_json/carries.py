@@ -9,7 +9,7 @@ _KINDS: dict[str, CarryVerdict] = {
     **LABELS_AS_INDEXES,
     "bool": as_form("int8"),
     "float not finite": NO,
-    "text ill-formed": lossy("ill-formed bytes, each becomes U+FFFD"),
+    "text ill-formed": lossy("ill-formed bytes, each becomes U+FFFD", replaced="in all text"),
 }
 CARRIES = Carries(
     fields={

@@ -9,12 +9,13 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from cdcwire.core.claim_check import read_claim_check
-from cdcwire.core.errors import DecodeError, Path, step
-from cdcwire.core.format import EVERYTHING, Compression
+from cdcwire.core.context import EVERYTHING, Compression
+from cdcwire.core.errors import DecodeError, step
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message, Row, Rows
 from cdcwire.formats.canal_json.queue import read_message
+from cdcwire.model.paths import Path
 
 CLAUSE = "canal-json: claim check"
 

@@ -13,7 +13,8 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Role, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, Role
 from cdcwire.mysql.declared import (
     INTEGER_BITS,
     LARGE_SIZES,
@@ -154,6 +155,8 @@ def completed(column: Column, definition: Column | None) -> Column:
 def _completed_kind(kind: kinds.Type, other: kinds.Type) -> kinds.Type | None:
     """Return the kind with the parameters of another; None where they are not the same kind."""
     match kind, other:
+        case (kinds.UnknownType(), kinds.StructType() | kinds.ArrayType() | kinds.MapType()):
+            return None  # another producer's form of a value that is a text here
         case (kinds.UnknownType(), _):
             return other
         case (kinds.DecimalType(precision=None), kinds.DecimalType()):

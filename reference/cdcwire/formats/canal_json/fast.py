@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.claim_check import is_claim_check
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, FastDecoder, Irregular
+from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context
 from cdcwire.core.errors import step
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import Row, new_row

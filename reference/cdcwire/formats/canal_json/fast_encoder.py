@@ -13,17 +13,17 @@ from functools import lru_cache, partial
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
+from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import (
     FastEncoder,
     ImagePlans,
     Irregular,
-    Memo,
     Usual,
     Writer,
     text_of_image,
     texts_of_values,
 )
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.columns import sql_type_of
@@ -38,7 +38,8 @@ from cdcwire.formats.canal_json.values import float_text, write_value
 from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.golang.json_text import finished_easyjson, finished_json
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
+from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.json_members import INT64_END, UINT64_END
 from cdcwire.mysql.usual_texts import float_writer, usual_text
 

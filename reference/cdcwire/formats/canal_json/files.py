@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, TruncatedError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.strict_json import JsonObject, JsonValue, read_json_value
 from cdcwire.formats.canal_json.columns import Definitions, definitions_of

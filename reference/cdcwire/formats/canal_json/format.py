@@ -7,9 +7,12 @@ from types import MappingProxyType
 
 from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import is_claim_check, with_claim_checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue
+from cdcwire.core.orders import COMMIT_TS
+from cdcwire.format import Format
 from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
@@ -132,6 +135,10 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+        sends_changed_columns=_sends_changed_columns,
+    ),
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
@@ -142,6 +149,5 @@ FORMAT = Format(
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
     skips_columns=True,
-    sends_changed_columns=_sends_changed_columns,
 )
 explain = FORMAT.explain

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from cdcwire.core.context import Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import Selection
 from cdcwire.formats.canal_json.columns import (
     NO_DEFINITION,
     Definition,
@@ -20,7 +20,8 @@ from cdcwire.formats.canal_json.message import Row
 from cdcwire.formats.canal_json.rows import Types
 from cdcwire.formats.canal_json.settings import Settings
 from cdcwire.formats.canal_json.values import Read, same_value, value_reader, write_value
-from cdcwire.model.events import Column, Image, Table, Value
+from cdcwire.model.events import Image, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.declared import DeclaredType
 
 Prepared: TypeAlias = "tuple[Column, str, DeclaredType]"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.core.limits import SizeLimitError
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions, definitions_of
 from cdcwire.formats.canal_json.members import RULES

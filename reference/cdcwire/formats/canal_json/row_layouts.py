@@ -7,12 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from cdcwire.core.compiled import Irregular
+from cdcwire.core.json_strings import STRING
 from cdcwire.core.rows import Layout, Values
 from cdcwire.formats.canal_json.row_patterns import (
     PAIR,
-    STRING,
     TIMES,
-    Read,
     RowFunction,
     form_of,
     name_of,
@@ -23,8 +22,8 @@ from cdcwire.formats.canal_json.row_patterns import (
     value_function,
 )
 from cdcwire.formats.canal_json.values import value_reader
-from cdcwire.model.events import Column
-from cdcwire.model.kinds import DecimalType, VectorType
+from cdcwire.model.kinds import Column, DecimalType, VectorType
+from cdcwire.mysql.value_forms import Read
 
 _MYSQL_TYPE = ',"mysqlType":{"'
 _END_OF_TYPES = '"},'

@@ -12,13 +12,12 @@ code makes rows of them, from numbers and forms only; names and values are never
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
 from cdcwire.core.compiled import Irregular, compile_function, indented
+from cdcwire.core.json_strings import STRING, unescaped
 from cdcwire.formats.canal_json.members import WRITE_STRING
 from cdcwire.formats.canal_json.values import (
     FLOAT_PATTERN,
@@ -27,21 +26,15 @@ from cdcwire.formats.canal_json.values import (
     MAX_INDEX,
     NUMBER_PATTERN,
 )
-from cdcwire.golang.numbers import read_float32
 from cdcwire.model import kinds
+from cdcwire.model.floats import read_float32
+from cdcwire.mysql.value_forms import READING_NAMES, Form, Read, number_form, reading_lines
 from cdcwire.mysql.value_texts import integer_range, pattern
 from cdcwire.mysql.values import is_vector_text
 
-Read: TypeAlias = Callable[[str], Any]
 Texts: TypeAlias = "Sequence[str | None]"
 RowFunction: TypeAlias = Callable[[Texts], "tuple[Any, ...]"]
 
-
-# What was matched once is never tried in another way, where Python knows how to say so: that is
-# faster, and needs no memory for each escape.
-_ONCE = "+" if sys.version_info >= (3, 11) else ""
-STRING = r'[^"\\\x00-\x1f]*@(?:\\.[^"\\\x00-\x1f]*@)*@'.replace("@", _ONCE)
-_FEW = 1 << 8  # kinds of so few values are read by a table of them
 
 TIMES = re.compile(r',"es":(0|[1-9][0-9]{0,17}),"ts":(0|[1-9][0-9]{0,17}),"sql":"","sqlType":')
 _TAIL = r'\](?:,"_tidb":\{"commitTs":(0|[1-9][0-9]{0,19})\})?\}'
@@ -50,33 +43,17 @@ PAIR = re.compile(rf'("[^"\\]*"):(?:"({STRING})"|null),?')
 _SQL_CODE = ":(?:0|-?[1-9][0-9]{0,8})"
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How the values of a kind are read: by one of these, or they stay as they are.
-
-    ``pattern``: of the text between the quotes. ``few``: all values by their texts. ``within``:
-    the least integer and the first one after the largest. ``has_escapes``: it is text as JSON
-    writes it.
-    """
-
-    pattern: str
-    few: Mapping[str, int] | None = None
-    within: tuple[int, int] | None = None
-    has_escapes: bool = False
-    read: Read | None = None
-
-
 def form_of(kind: kinds.Type) -> Form:
     """Return how a kind is read."""
     match kind:
         case kinds.IntType() | kinds.BitType():
-            return _number_form(pattern(kind), *integer_range(kind))
+            return number_form(pattern(kind), *integer_range(kind))
         case kinds.YearType():
             return Form(pattern(kind), within=(0, 1 << 16))
         case kinds.EnumType():
-            return _number_form(NUMBER_PATTERN, 0, MAX_INDEX + 1)
+            return number_form(NUMBER_PATTERN, 0, MAX_INDEX + 1)
         case kinds.SetType():
-            return _number_form(NUMBER_PATTERN, 0, 1 << MAX_BITS)
+            return number_form(NUMBER_PATTERN, 0, 1 << MAX_BITS)
         case kinds.FloatType(bits):
             return Form(FLOAT_PATTERN, read=_read_float if bits == 32 else _read_double)
         case (
@@ -95,13 +72,6 @@ def form_of(kind: kinds.Type) -> Form:
             return Form(STRING, read=_read_vector)
         case _:
             return Form(STRING, has_escapes=True)
-
-
-def _number_form(text: str, low: int, high: int) -> Form:
-    if high - low > _FEW:
-        return Form(text, within=(low, high))
-    table = {str(value): value for value in range(low, high)}
-    return Form(text, few=table)
 
 
 def name_of(name: str) -> str:
@@ -167,11 +137,7 @@ class _Code:
 
     def __init__(self, forms: Sequence[Form]) -> None:
         self.forms = forms
-        self.names: dict[str, Any] = {
-            "Irregular": Irregular,
-            "scan": scanstring,
-            "unescaped": unescaped,
-        }
+        self.names: dict[str, Any] = {**READING_NAMES, "scan": scanstring}
 
     def names_of(self, letter: str) -> str:
         return "".join(f"{letter}{index}, " for index in range(len(self.forms)))
@@ -182,26 +148,12 @@ class _Code:
     def body(self, value: str, index: int) -> list[str]:
         """Return what is done with a text that is not NULL; nothing if it is the value."""
         form = self.forms[index]
-        if form.few is not None:
-            self.names[f"few{index}"] = form.few
-            return [f"{value} = few{index}[{value}]"]
-        if form.within is not None:
-            low, high = form.within  # the pattern lets 20 digits pass at most
-            return [
-                f"{value} = int({value})",
-                f"if not {low} <= {value} < {high}: raise Irregular",
-            ]
-        if form.has_escapes:
-            return [f"if '\\\\' in {value}: {value} = unescaped({value})"]
         if form.read is _read_bytes:
             return [
                 f"if '\\\\' in {value}: {value} = scan({value} + '\"', 0)[0]",
                 f"{value} = {value}.encode('latin-1')",
             ]
-        if form.read is None:
-            return []
-        self.names[f"read{index}"] = form.read
-        return [f"{value} = read{index}({value})"]
+        return reading_lines(form, value, index, self.names)
 
     def function(self, lines: Sequence[str]) -> RowFunction:
         return compile_function("read", "groups", lines, self.names)
@@ -226,14 +178,6 @@ def _integer_reader(low: int, high: int) -> Read:
         return value
 
     return read
-
-
-def unescaped(inside: str) -> str:
-    """Return the text of the inside of a JSON string. Raises: ValueError."""
-    text: str = scanstring(inside + '"', 0)[0]
-    if not text.isascii():
-        text.encode()  # no lone surrogates
-    return text
 
 
 def _read_bytes(inside: str) -> bytes:

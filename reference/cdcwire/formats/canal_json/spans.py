@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cdcwire.core.claim_check import file_spans, is_claim_check
-from cdcwire.core.errors import Path
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import MAX_TEXT, Spans, json_text, unread_key, with_instant
@@ -32,6 +31,7 @@ from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
+from cdcwire.model.paths import Path
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.formats.canal_json.events import from_event
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import read_settings

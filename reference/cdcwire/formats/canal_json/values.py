@@ -16,16 +16,11 @@ from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.canal_json.settings import Settings
-from cdcwire.golang.numbers import (
-    narrow_float32,
-    plain_digits,
-    read_float32,
-    shortest_digits,
-    usual_text32,
-)
+from cdcwire.golang.numbers import plain_digits, usual_text32
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.floats import narrow_float32, read_float32, shortest_digits
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.mysql.value_texts import reader, value_text
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text

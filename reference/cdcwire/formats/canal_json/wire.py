@@ -7,8 +7,8 @@ be in any order and some may be missing; they are written in the order of the pr
 from __future__ import annotations
 
 from cdcwire.core.base64_text import read_base64
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.strict_json import Document, JsonArray, Member, json_kind, read_json
 from cdcwire.formats.canal_json.columns import NO_DEFINITION, NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.members import (

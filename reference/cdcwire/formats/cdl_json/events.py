@@ -17,8 +17,8 @@ from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1
 from cdcwire.connect.images import check_images, written_rows
 from cdcwire.connect.types import CONNECT_TIMESTAMP
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.cdl_json.message import Change, Message, Tombstone, key_bytes
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings

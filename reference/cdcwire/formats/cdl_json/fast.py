@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from cdcwire.connect import EnvelopeDecoder
 from cdcwire.core.compiled import FastDecoder, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import expect_kafka
 from cdcwire.formats.cdl_json.events import events_of

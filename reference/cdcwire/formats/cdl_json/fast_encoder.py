@@ -15,7 +15,7 @@ from cdcwire.connect.usual_rows import (
 )
 from cdcwire.connect.usual_values import int64_text, optional_text, string_text
 from cdcwire.core.compiled import FastEncoder, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.cdl_json.events import (
     OPERATIONS,

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.connect.fields import read_part
+from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS
 from cdcwire.core.checks import checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.orders import LSN
+from cdcwire.format import Format
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.fast_encoder import RowEncoder
 from cdcwire.formats.cdl_json.identify import identify
-from cdcwire.formats.cdl_json.message import Tombstone
+from cdcwire.formats.cdl_json.message import Tombstone, is_object
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.spans import spans
 from cdcwire.formats.cdl_json.wire import decode
@@ -86,6 +91,18 @@ def _warnings(message: Message, context: Context) -> tuple[str, ...]:
     return () if isinstance(found, Tombstone) else found.warnings
 
 
+def _key_reader(context: Context) -> KeyReader:
+    settings = read_settings(context)
+
+    def content(message: KafkaMessage) -> KeyContent | None:
+        if message.key is None or not is_object(message.key):
+            return None
+        columns = image_of_key(read_part(message.key, "key", settings))
+        return None if columns is None else KeyContent(columns)
+
+    return content
+
+
 FORMAT = Format(
     name="cdl-json",
     connectors=(JSON_SINKS,),
@@ -98,11 +115,15 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(LSN,),
+        key_reader=_key_reader,
+        snapshot_rows_are_inserts=True,
+    ),
     features=FEATURES,
     choices=CHOICES,
     warnings=_warnings,
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
-    snapshot_rows_are_inserts=True,
 )
 explain = FORMAT.explain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cdcwire.connect.explain import Subjects, message_spans
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Span, Subject
 from cdcwire.formats.cdl_json.message import is_object

@@ -12,7 +12,7 @@ from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
 from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.cdl_json.message import (
     OPERATIONS,

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path, TruncatedError
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, read_varint, write_uvarint, write_varint
 from cdcwire.formats.craft.profile import Profile
+from cdcwire.model.paths import Path
 
 MAX_NAME_BYTES = 1024  # choice: TiDB ends at 64 characters; a shared huge name is a memory bomb
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from cdcwire.core.compiled import FastDecoder, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, Values, new_rows

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cdcwire.core.compiled import BoundedCache
+from cdcwire.core.caches import BoundedCache
 from cdcwire.core.compiled.varint_bytes import (
     deltas,
     uvarint_array,
     uvarint_bytes,
     varint_array,
 )
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.formats.craft.events import event_writer
 from cdcwire.formats.craft.headers import Terms
 from cdcwire.formats.craft.image_plan import ImagePlan

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader
+from cdcwire.format import Format
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import event_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
@@ -89,6 +92,9 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+    ),
     features=FEATURES,
     choices=CHOICES,
     fast_decoder=RowDecoder,

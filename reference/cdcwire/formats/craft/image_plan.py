@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import Irregular, Memo
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.varint_bytes import LENGTHS, uvarint_array, uvarint_bytes, varint_bytes
 from cdcwire.formats.craft.columns import NULL_LENGTH
 from cdcwire.formats.craft.images import ColumnWriter, estimated_size
@@ -20,8 +21,9 @@ from cdcwire.formats.craft.message import Column as WireColumn
 from cdcwire.formats.craft.profile import Profile
 from cdcwire.formats.craft.settings import Settings
 from cdcwire.formats.craft.values import encode_value
-from cdcwire.golang.numbers import narrow_float32
-from cdcwire.model.events import Column, Table, Value
+from cdcwire.model.events import Table
+from cdcwire.model.floats import narrow_float32
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.images import Prepared
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, is_unsigned
 from cdcwire.mysql.usual import decimal_text, integer_range, number_of_label, usual_form

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.fast import HEADER_FIELDS, RowDecoder, read_meanings, read_reversed
 from cdcwire.formats.craft.message import EVENT_ROW

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
-from cdcwire.core.compiled import BoundedCache, Credit, Irregular
-from cdcwire.core.format import Selection
+from cdcwire.core.caches import BoundedCache, Credit
+from cdcwire.core.compiled import Irregular
+from cdcwire.core.context import Selection
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.arrays import MAX_NAME_BYTES
 from cdcwire.formats.craft.message import GROUP_NEW, GROUP_OLD

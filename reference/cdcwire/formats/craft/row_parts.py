@@ -25,7 +25,8 @@ from cdcwire.formats.craft.image_plan import ImagePlan, PlanMaker
 from cdcwire.formats.craft.message import GROUP_NEW, GROUP_OLD
 from cdcwire.formats.craft.profile import Profile
 from cdcwire.formats.craft.settings import Settings
-from cdcwire.model.events import Column, Event, RowChange, Table, Value
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.json_members import UINT64_END
 
 _NEW = bytes((GROUP_NEW,))

@@ -18,7 +18,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import Irregular, Memo, compile_function
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import Irregular, compile_function
 from cdcwire.mysql import types
 from cdcwire.mysql.values import is_vector_text
 

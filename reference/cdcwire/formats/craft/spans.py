@@ -15,8 +15,8 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter, itemgetter
 
-from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import EVERYTHING, Context
+from cdcwire.core.context import EVERYTHING, Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
 from cdcwire.core.spans import unread_key
@@ -32,6 +32,7 @@ from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.tables import ReadPart, T, read_now
 from cdcwire.formats.craft.values import is_number_type
 from cdcwire.formats.craft.wire import read_bodies, read_head
+from cdcwire.model.paths import Path, Step
 from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of, flag_names
 
 SHIPPED_FLOAT_FAULT = (
@@ -96,7 +97,7 @@ def spans_of(
         windows = chain.from_iterable(head.windows(range(len(data))))
         terms = [str(span.value) for span in windows if _is_term(span)]
         opened = Opened(Reader(data, len(data)), lambda reader: iter(()), terms=terms)
-    names = _Names(opened, {**_GROUP_NAMES, **(more_groups or {})})
+    names = _Names(opened, {**_GROUP_NAMES, **(more_groups or {})}, profile)
     at, end = opened.bodies.offset, opened.bodies.end
     del opened  # a message of many rows has a large head
     for found in head.windows(range(at)):
@@ -170,9 +171,10 @@ def _bodies(
 class _Names:
     """The names of codes and terms, and the subjects, of the spans of one message."""
 
-    def __init__(self, opened: Opened, group_names: Mapping[int, str]) -> None:
+    def __init__(self, opened: Opened, group_names: Mapping[int, str], profile: Profile) -> None:
         self.terms = opened.terms
         self.group_names = group_names
+        self.event_types = profile.event_types
         # Events of types that are not known are in the bytes only.
         self.unknown = [at for at, kind in enumerate(opened.kinds) if kind not in _EVENT_NAMES]
         self.count = len(opened.kinds)
@@ -197,7 +199,7 @@ class _Names:
         if event is None:
             return None
         match span.path[2:]:
-            case ("type",) if span.clause.endswith(": event types"):
+            case ("type",) if span.clause == self.event_types:
                 return Subject(event, _TYPE_PARTS.get(span.value, ("kind",)))
             case ("type",):
                 return Subject(event, ("what", "code"))
@@ -234,7 +236,7 @@ class _Names:
         match span.path:
             case (*_, "schema" | "table" | "name") if self.terms and code != -1:
                 name = repr(self.terms[code]) if 0 <= code < len(self.terms) else ""
-            case ("events", int(), "type") if span.clause.endswith(": event types"):
+            case ("events", int(), "type") if span.clause == self.event_types:
                 name = _EVENT_NAMES.get(code, "not known")
             case ("events", int(), "groups", int(), "type"):
                 name = self.group_names.get(code, "not known")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
@@ -23,6 +23,7 @@ from cdcwire.formats.craft.arrays import (
     write_uvarints,
 )
 from cdcwire.formats.craft.profile import Profile
+from cdcwire.model.paths import Path
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, read_varint, write_uvarint, write_varint
 from cdcwire.formats.craft.arrays import bytes_of, text_of
 from cdcwire.formats.craft.profile import Profile
-from cdcwire.golang.numbers import is_float32
+from cdcwire.model.floats import is_float32
 from cdcwire.mysql import types
 from cdcwire.mysql.values import WireValue, is_vector_text
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from cdcwire.core.context import NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import NO_CONTEXT, Context, Selection
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.columns import (

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from cdcwire.core.format import TableName
 from cdcwire.core.message import StoredFile
 from cdcwire.formats.csv.events import RecordWriter
 from cdcwire.formats.csv.header import header_line
@@ -14,6 +13,7 @@ from cdcwire.formats.csv.records import write_record
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.csv.tables import Definitions, stored_columns
 from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.names import TableName
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.gathering import StoredRow, gather_files
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection, TableName
 from cdcwire.formats.csv.header import header_bytes, read_header
 from cdcwire.formats.csv.message import Field, File, Handle, Operation, Record
 from cdcwire.formats.csv.records import Located, is_clustered, read_names, read_record
@@ -27,19 +27,9 @@ from cdcwire.formats.csv.tables import (
 )
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA
 from cdcwire.formats.csv.wire import read_records, write_file
-from cdcwire.model.events import (
-    NO_EXTRA,
-    Column,
-    Event,
-    Half,
-    Image,
-    Op,
-    Position,
-    RowChange,
-    Table,
-    Value,
-)
-from cdcwire.model.kinds import IntType
+from cdcwire.model.events import NO_EXTRA, Event, Half, Image, Op, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, Value
+from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
 
 CLAUSE_RECORD = "csv: record"

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irregular
+from cdcwire.core.caches import BoundedCache
+from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import Context
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.rows import NOTHING_ELSE, Conversion, Layout, Row, new_row
 from cdcwire.formats.csv.events import find_table, located_event, read_events

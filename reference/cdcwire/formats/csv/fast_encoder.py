@@ -10,18 +10,18 @@ from functools import lru_cache, partial
 from sys import maxsize
 from typing import Any, TypeAlias
 
+from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import (
     ENCODE_IRREGULARITIES,
     FastEncoder,
     ImagePlans,
     Irregular,
-    Memo,
     Usual,
     Writer,
     refuse,
     texts_of_values,
 )
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.csv.batching import Rows, messages_of
 from cdcwire.formats.csv.escapes import escape
@@ -34,7 +34,8 @@ from cdcwire.formats.csv.tables import write_plan
 from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text
 from cdcwire.golang.numbers import usual_text32
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
+from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.usual_texts import float_writer, usual_text
 

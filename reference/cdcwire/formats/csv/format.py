@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, expect_file
+from cdcwire.core.orders import COMMIT_TS
+from cdcwire.format import Format
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
@@ -22,6 +26,7 @@ from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
 from cdcwire.storage.feeds import other_events, path_of, with_definitions
 from cdcwire.storage.paths import DataPath
+from cdcwire.storage.sent_columns import with_sent_columns
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -94,7 +99,9 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
     settings = read_settings(context)
-    return with_definitions(messages, context, settings.layout, settings.time_zone)
+    found = with_definitions(messages, context, settings.layout, settings.time_zone)
+    tables = (with_sent_columns(table, settings.column_selectors) for table in found.tables)
+    return replace(found, tables=tuple(tables)) if settings.column_selectors else found
 
 
 FORMAT = Format(
@@ -110,6 +117,9 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+    ),
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Event, RowChange
+from cdcwire.model.events import NO_EXTRA, Event, RowChange
+from cdcwire.model.steps import joined_extra
 
 
 def join_adjacent_halves(changes: Iterable[Row | Event]) -> Iterator[Row | Event]:
@@ -46,8 +47,12 @@ def _joined(first: Row | RowChange, change: Row | Event) -> Row | RowChange | No
     if isinstance(first, Row) and isinstance(change, Row):
         if (first.commit_ts, first.partition) != (change.commit_ts, change.partition):
             return None
-        return change._replace(old_layout=first.old_layout, old=first.old, half=None)
+        joined = change._replace(old_layout=first.old_layout, old=first.old, half=None)
+        if not first.extra:
+            return joined
+        return joined._replace(extra=joined_extra(first.extra, change.extra or NO_EXTRA) or None)
     before, after = (each.to_event() if isinstance(each, Row) else each for each in (first, change))
     if before.position != after.position:
         return None
-    return replace(after, before=before.before, half=None)
+    extra = joined_extra(before.extra, after.extra)
+    return replace(after, before=before.before, half=None, extra=extra)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from cdcwire.core.errors import DecodeError, EncodeError, Step, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
 from cdcwire.formats.csv.fields import FieldReader, write_field
 from cdcwire.formats.csv.message import Field, Handle, Operation, Record
 from cdcwire.formats.csv.settings import Settings
+from cdcwire.model.paths import Step
 
 CLAUSE_RECORD = "csv: record"
 CLAUSE_KINDS = "csv: kinds of fields"
@@ -97,7 +98,7 @@ def _fields(
     if count is not None and len(fields) != count:
         problem = (
             f"{len(fields)} columns, where {count} are expected; the columns of a schema file "
-            "include virtual generated ones, records don't"
+            "include virtual generated ones and those that column-selectors leaves out"
         )
         raise DecodeError(problem, _end(reader), CLAUSE_RECORD)
     return tuple(fields), tuple(starts)

@@ -18,15 +18,16 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import Irregular, Memo, compile_function, indented
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.formats.csv.escapes import double, escape
 from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import text_of
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.values import ColumnCodec
-from cdcwire.golang.numbers import read_float32
 from cdcwire.model import kinds
-from cdcwire.model.events import Value
+from cdcwire.model.floats import read_float32
+from cdcwire.model.kinds import Value
 from cdcwire.mysql.value_texts import integer_range, pattern, reader
 from cdcwire.mysql.values import is_vector_text
 

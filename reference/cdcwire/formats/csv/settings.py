@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.configuration import changefeed
+from cdcwire.core.configuration import Setting, changefeed
 from cdcwire.core.options import (
     OptionError,
     line_end,
@@ -23,6 +23,7 @@ from cdcwire.core.options import (
 from cdcwire.formats.csv.refusals import problem_of
 from cdcwire.mysql.settings import FILE_SIZE, TERMINATOR, ZoneSettings
 from cdcwire.storage.paths import PathLayout
+from cdcwire.storage.sent_columns import ColumnSelector, column_selectors
 
 BinaryEncoding: TypeAlias = Literal["base64", "hex"]
 
@@ -91,6 +92,13 @@ class Settings(ZoneSettings):
         "Text after each record.",
         convert=line_end,
         settings=TERMINATOR,
+    )
+    column_selectors: tuple[ColumnSelector, ...] = option(
+        "column-selectors",
+        "",
+        "Columns that rows have, as a JSON list of the configuration's tables.",
+        convert=column_selectors,
+        settings=(Setting("changefeed", "sink.column-selectors", is_list=True),),
     )
     layout: PathLayout = option_group(PathLayout)
     file_size: int = option(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import EVERYTHING, Context
+from cdcwire.core.context import EVERYTHING, Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans
@@ -22,6 +22,7 @@ from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec
 from cdcwire.model.events import Progress, SchemaChange
+from cdcwire.model.paths import Path
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.formats.csv.events import RecordWriter
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.header import header_line
@@ -26,6 +26,7 @@ def _settings(context: Context) -> StoredSettings:
         has_commit_ts=found.include_commit_ts,
         has_header=found.output_field_header,
         quote=found.quote,
+        selectors=found.column_selectors,
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.formats.csv.header import CLAUSE as CLAUSE_HEADER
 from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.message import File

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.datahub.blob_message import BlobMessage

@@ -37,8 +37,8 @@ _KINDS: dict[str, CarryVerdict] = {
         ),
         _TEXT,
     ),
-    "bit": as_form("int64 or text"),
-    "timestamp with zone": as_form("timestamp with zone or text"),
+    "bit": as_form("int64", "text"),
+    "timestamp with zone": as_form("timestamp with zone", "text"),
     "float32": as_form("float64"),
     **dict.fromkeys(
         (

@@ -6,8 +6,9 @@ stays bytes. Source: datahub-blob, "ddlMeta".
 
 from __future__ import annotations
 
-from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.reader import Reader
+from cdcwire.model.paths import Path
 
 CLAUSE = "datahub-blob: ddlMeta"
 CLASS_NAME = "com.alibaba.di.plugin.center.meta.DDLMeta"

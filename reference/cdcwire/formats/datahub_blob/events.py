@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.datahub.blob_message import (
     DEFAULT_VERSION,
     BlobColumn,
@@ -34,18 +34,17 @@ from cdcwire.formats.datahub_blob.schema_part import CLAUSE_COLUMNS, CLAUSE_KEY,
 from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Table,
 )
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, Role
 
 _PRIMARY: frozenset[Role] = frozenset({"primary"})
 _NO_ROLES: frozenset[Role] = frozenset()
@@ -64,7 +63,7 @@ def to_event(message: BlobMessage, selection: Selection = EVERYTHING) -> Event |
     table = table_of(message)
     if op.row_op is not None:
         assert table is not None  # a row has its source
-        if not selection.wants(table.schema, table.name or ""):
+        if not selection.wants_rows_of(table):
             return None
         columns = columns_of(message.columns or (), message.primary_key or ())
         before = _image(columns, message.before, selection)
@@ -73,7 +72,7 @@ def to_event(message: BlobMessage, selection: Selection = EVERYTHING) -> Event |
     if op.change is not None:
         assert message.ddl is not None  # a DDL has its statement
         name = None if table is None else table.name
-        if table is not None and name is not None and not selection.wants(table.schema, name):
+        if table is not None and name is not None and not selection.wants_rows_of(table):
             return None
         if message.ddl.meta is not None:
             extra["ddl_meta"] = message.ddl.meta

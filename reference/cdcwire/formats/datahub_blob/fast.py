@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irregular
+from cdcwire.core.caches import BoundedCache
+from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.compiled.json_objects import read_objects
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.limits import MAX_FAST_JSON_BYTES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
@@ -98,7 +99,7 @@ class RowDecoder(FastDecoder):
                 row = plan.row(payload)
                 if version != plan.extra.get("version"):
                     break
-                is_wanted = self.selection.wants(row.table.schema, row.table.name or "")
+                is_wanted = self.selection.wants_rows_of(row.table)
                 return row if is_wanted else None
         raise Irregular
 

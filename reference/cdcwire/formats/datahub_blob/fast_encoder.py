@@ -11,8 +11,9 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo, Writer, text_of_image
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Writer, text_of_image
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.datahub.blob_message import DEFAULT_VERSION
 from cdcwire.datahub.ops import OPS
@@ -23,7 +24,8 @@ from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME
 from cdcwire.formats.datahub_blob.schema_part import schema_of
 from cdcwire.formats.datahub_blob.settings import read_settings
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table, Value
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.usual import decimal_text
 from cdcwire.mysql.usual_texts import base64_writer, float_writer, integer_writer
 from cdcwire.mysql.value_texts import integer_range

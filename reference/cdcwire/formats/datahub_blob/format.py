@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
+from cdcwire.core.orders import SEQUENCE_ID
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
+from cdcwire.format import Format
 from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.fast import RowDecoder
@@ -18,7 +21,8 @@ from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_blob.identify import identify
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_blob.spans import spans
-from cdcwire.model.events import Column, Event, Value
+from cdcwire.model.events import Event
+from cdcwire.model.kinds import Column, Value
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -99,11 +103,14 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(SEQUENCE_ID,),
+        updates_are_two_records=True,
+    ),
     features=FEATURES,
     choices=CHOICES,
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
-    updates_are_two_records=True,
     shard_text=_shard_text,
 )
 explain = FORMAT.explain

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -19,6 +19,7 @@ from cdcwire.core.strict_json import (
     Number,
     json_kind,
 )
+from cdcwire.model.paths import Path
 
 RULES = JsonRules(
     "datahub-blob: json text", "datahub-blob: json strings", "datahub-blob: limits", max_depth=16

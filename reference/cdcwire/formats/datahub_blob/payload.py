@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from cdcwire.core.base64_text import read_base64, write_base64
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import JsonObject, Member, json_kind
 from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Cells, Ddl
 from cdcwire.datahub.fields import is_unicode
@@ -17,6 +17,7 @@ from cdcwire.datahub.streamx import BlobValue, StreamXType, check_value, read_va
 from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
 from cdcwire.formats.datahub_blob.ddl_meta import check_ddl_text
 from cdcwire.formats.datahub_blob.members import Members, inner, integer_of, text_of
+from cdcwire.model.paths import Path
 
 CLAUSE_IMAGES = "datahub-blob: row images"
 CLAUSE_SEQUENCE = "datahub-blob: sequence ids"

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cdcwire.core.base64_text import read_base64
-from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.core.spans import json_text, unread_key
@@ -44,6 +44,7 @@ from cdcwire.formats.datahub_blob.schema_part import (
 )
 from cdcwire.formats.datahub_blob.settings import read_settings
 from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION, read_record
+from cdcwire.model.paths import Path
 
 _CLAUSES: dict[str, str] = {
     "schema": CLAUSE_MEMBERS,

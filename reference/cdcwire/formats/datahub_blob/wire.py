@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import Document, read_json
 from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS

@@ -33,7 +33,7 @@ _KINDS: dict[str, CarryVerdict] = {
         ),
         _TEXT,
     ),
-    "bit": as_form("int64 or text"),
+    "bit": as_form("int64", "text"),
     "timestamp with zone": as_form("timestamp with zone"),
     **dict.fromkeys(
         (

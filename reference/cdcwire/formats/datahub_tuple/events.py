@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.carrying import read_records, write_records
 from cdcwire.datahub.fields import FieldValue
@@ -62,7 +62,8 @@ def events_of(
     for path, record in read_records(message, topic.fields, settings.body):
         with step(*path):
             row = row_of(record, topic)
-            if not selection.wants(topic.table.schema, row.table or topic.table.name or ""):
+            own = topic.table
+            if not selection.wants(own.schema, row.table or own.name or "", own.database):
                 continue
             event = to_event(row, topic, selection, record.offset)
         yield event

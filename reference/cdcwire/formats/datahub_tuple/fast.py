@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cdcwire.core.compiled import FastDecoder, Irregular, Memo
-from cdcwire.core.format import Context
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, new_row
@@ -78,7 +79,8 @@ class RowDecoder(FastDecoder):
         self._tables: Memo[str, Table] = Memo(self._table)
 
     def _wants(self, name: str) -> bool:
-        return self.selection.wants(self.topic.table.schema, name)
+        table = self.topic.table
+        return self.selection.wants(table.schema, name, table.database)
 
     def _table(self, name: str) -> Table:
         table = self.topic.table

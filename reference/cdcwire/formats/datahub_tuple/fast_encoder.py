@@ -18,7 +18,7 @@ from cdcwire.core.compiled import (
     refuse,
     texts_of_values,
 )
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.fields import Field, integer_end, write_text
 from cdcwire.datahub.message import ReadyRecord, Record
@@ -28,7 +28,8 @@ from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.formats.datahub_tuple.wire import MAX_SEQUENCE_DIGITS, MAX_TIME
 from cdcwire.golang.numbers import usual_text32
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
+from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.usual_texts import digits_writer, float_writer, integer_writer
 
 _SEQUENCE_END = 10**MAX_SEQUENCE_DIGITS

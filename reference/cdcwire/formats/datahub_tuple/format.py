@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
+from cdcwire.core.orders import SEQUENCE_ID
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.sharding import value_text
+from cdcwire.format import Format
 from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
@@ -21,7 +24,8 @@ from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_tuple.spans import spans
 from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
 from cdcwire.formats.datahub_tuple.values import to_field
-from cdcwire.model.events import Column, Event, Table, Value
+from cdcwire.model.events import Event, Table
+from cdcwire.model.kinds import Column, Value
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -109,13 +113,16 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(SEQUENCE_ID,),
+        updates_are_two_records=True,
+    ),
     features=FEATURES,
     choices=CHOICES,
     needs_tables=True,
     fixes_bytes="by value",
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
-    updates_are_two_records=True,
     topic_tables=_topic_tables,
     shard_text=_shard_text,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.fields import Field, FieldType, field_type, kind_of
 from cdcwire.datahub.tuple_topic import Topic
@@ -20,7 +20,8 @@ from cdcwire.formats.datahub_tuple.settings import (
     read_settings,
 )
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column
 
 SEQUENCE_ID = "_sequence_id_"
 OPERATION_TYPE = "_operation_type_"
@@ -98,11 +99,12 @@ def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
     data = tuple(index for index, field in enumerate(fields) if field.name not in METADATA)
     if not data:
         raise OptionError(f"table {table.name!r} has no data column")
-    if settings.short_records == "absent":
-        # Fields are appended at the end. A row keeps its metadata and one data column at least.
-        metadata = set(range(len(fields))).difference(data)
-        least = max(data[0], *metadata)
-        fields[least + 1 :] = [replace(f, may_be_absent=True) for f in fields[least + 1 :]]
+    # Fields are appended at the end. A row keeps its metadata and one data column at least.
+    least = max(data[0], *set(range(len(fields))).difference(data))
+    is_absent = settings.short_records == "absent"
+    fields[least + 1 :] = [
+        replace(field, may_be_absent=is_absent, is_at_end=True) for field in fields[least + 1 :]
+    ]
     known = {column.name: column for column in listed}
     return Topic(
         table,

@@ -13,9 +13,9 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.fields import Field, FieldValue, check_value, clause_of
 from cdcwire.datahub.streamx import text_of
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.instants import instant_count
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 
 CLAUSE_BYTES = "datahub-tuple: bytes values"
 CLAUSE_KINDS = "datahub-tuple: other kinds"

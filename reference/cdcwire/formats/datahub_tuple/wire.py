@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import cast
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.carrying import read_records
 from cdcwire.datahub.fields import FieldValue

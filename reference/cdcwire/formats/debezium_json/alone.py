@@ -18,20 +18,24 @@ from cdcwire.connect import (
 )
 from cdcwire.connect.cdl import OPTIONAL_INT64, OPTIONAL_STRING
 from cdcwire.core.compiled import IRREGULARITIES
-from cdcwire.core.strict_json import JsonObject
+from cdcwire.core.strict_json import JsonObject, Member
+from cdcwire.formats.debezium_json.connectors import GENERAL
 from cdcwire.formats.debezium_json.schemas import block_schema
+from cdcwire.formats.debezium_json.shapes import OLDEST_SHAPE
 
 _MAX_TABLES = 16
 _MAX_LEARNED = 256  # a pattern takes some time to be made
 _ROWS = ("before", "after")
-_NAMES = ("db", "schema", "table")  # of the source; they choose the definition of the table
-_TEXTS = ("version", "connector", "name", "snapshot", "db", "sequence", "schema", "table", "op")
-_NUMBERS = ("ts_ms", "ts_us", "ts_ns", "txId", "lsn", "xmin")
+_NAMES = ("connector", "db", "schema", "keyspace", "table")  # they choose the definition
+_MOMENTS = ("ts_ms", "ts_us", "ts_ns")
+_TEXTS = ("version", "connector", "name", "snapshot", "db", "sequence")
 _KNOWN: dict[str, Schema] = {
-    **dict.fromkeys(_TEXTS, OPTIONAL_STRING),
-    **dict.fromkeys(_NUMBERS, OPTIONAL_INT64),
-    "transaction": block_schema("debezium-1.4"),
+    "op": OPTIONAL_STRING,
+    **dict.fromkeys(_MOMENTS, OPTIONAL_INT64),
+    "transaction": block_schema(OLDEST_SHAPE),
 }
+_OF_SOURCE = {*_TEXTS, *_MOMENTS, *(member.name for member in GENERAL.members)}
+_NUMBERS = {*_MOMENTS, *(m.name for m in GENERAL.members if m.type != "string")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +74,7 @@ class PayloadsAlone:
         if schema is None or source is None or not isinstance(source.value, JsonObject):
             return
         inside = [member.name for member in source.value.members]
-        if not set(_NAMES).issubset(inside):
-            return
-        names_at = tuple(inside.index(name) for name in _NAMES)
+        names_at = tuple(inside.index(name) for name in _NAMES if name in inside)
         names = tuple(source.value.members[at].value for at in names_at)
         for table in self._tables:
             if table.names == names and table.reader.schema == schema:
@@ -95,10 +97,20 @@ def _schema_of(payload: JsonObject, rows: dict[str, Schema]) -> Schema | None:
     for member in payload.members:
         schema = rows.get(member.name) if member.name in _ROWS else _KNOWN.get(member.name)
         if member.name == "source" and isinstance(member.value, JsonObject):
-            inner = [(part.name, _KNOWN.get(part.name)) for part in member.value.members]
+            inner = [(part.name, _of_source(part)) for part in member.value.members]
             parts = tuple(Field(name, known) for name, known in inner if known is not None)
             schema = Schema("struct", fields=parts) if len(parts) == len(inner) else None
         if schema is None or len({each.name for each in schema.fields}) < len(schema.fields):
             return None
         fields.append(Field(member.name, schema))
     return Schema("struct", fields=tuple(fields))
+
+
+def _of_source(member: Member) -> Schema | None:
+    """Return the schema of a member of ``source``; None if no connector has it."""
+    if member.name not in _OF_SOURCE:
+        return None
+    if member.value is None:
+        return OPTIONAL_INT64 if member.name in _NUMBERS else OPTIONAL_STRING
+    # Some members are text with one connector, and a number with another.
+    return OPTIONAL_STRING if isinstance(member.value, str) else OPTIONAL_INT64

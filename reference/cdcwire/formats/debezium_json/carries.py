@@ -9,7 +9,7 @@ CARRIES = Carries(
     fields={
         "op": EXACT,
         "before of update": EXACT,
-        "before of delete": option("replica-identity=full"),
+        "before of delete": option("replica-identity", "full"),
         "key": EXACT,
         "commit_ts": NO,
         "sequence_id": NO,

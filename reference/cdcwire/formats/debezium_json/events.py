@@ -1,10 +1,11 @@
 """Debezium's messages as neutral events.
 
-Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``, ``xmin``,
-``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``gtid``,
-``transaction_id``, ``data_collection_order``. CDL adds ``message_type`` where it is not ``0``,
-``lob_columns``, ``heartbeat_identifier``. A tombstone has ``message_key``; a logical message has
-``content``, ``database``; a transaction's end has ``event_count``, ``data_collections`` (JSON).
+Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``,
+``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``transaction_id``,
+``data_collection_order``, and those that ``connectors`` declares. CDL adds ``message_type`` where
+it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has ``message_key``; a
+logical message has ``content``, ``database``; a transaction's end has ``event_count``,
+``data_collections`` (JSON).
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from cdcwire.connect.cdl import ROW_CHANGE
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.context import EVERYTHING, Selection
+from cdcwire.formats.debezium_json.connectors import source_of
 from cdcwire.formats.debezium_json.message import (
     Block,
     Boundary,
     Change,
+    Ddl,
     Heartbeat,
     LogicalMessage,
     Message,
+    Notification,
     Source,
     Tombstone,
     Unwrapped,
+    Watermark,
 )
+from cdcwire.formats.debezium_json.schema_changes import kind_of, table_of_change
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.source import table_named
 from cdcwire.formats.debezium_json.unwrapped import key_of_deleted, unwrapped_events
 from cdcwire.formats.debezium_json.wire import encode
 from cdcwire.model.events import (
@@ -45,13 +52,6 @@ from cdcwire.model.events import (
 Extra: TypeAlias = "dict[str, str | bytes | None]"
 
 _OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "r": "read"}
-_SOURCE_EXTRAS = {
-    "xmin": "xmin",
-    "sequence": "sequence",
-    "ts_us": "source_ts_us",
-    "ts_ns": "source_ts_ns",
-    "gtid": "gtid",
-}
 
 
 def events_of(
@@ -64,7 +64,7 @@ def events_of(
     match message:
         case Change():
             table = table_of(message)
-            if table.name is None or selection.wants(table.schema, table.name):
+            if table.name is None or selection.wants_rows_of(table):
                 yield _change_event(message, table, settings, selection)
         case LogicalMessage():
             extra = _source_extra(message.source, message.transaction)
@@ -73,6 +73,13 @@ def events_of(
                 extra["database"] = message.source.db
             position = _position(message.source, message.ts_ms, message.transaction)
             yield Marker("logical_message", message.prefix, position, extra)
+        case Watermark():
+            position = _position(message.source, message.ts_ms, None)
+            yield Progress("watermark", position, _source_extra(message.source, None))
+        case Ddl():
+            yield from _schema_changes(message, selection)
+        case Notification():
+            return
         case Boundary():
             yield _boundary_event(message)
         case Heartbeat():
@@ -86,12 +93,8 @@ def events_of(
 
 
 def table_of(change: Change) -> Table:
-    """Return the table of a change: MySQL's database is the schema, as everywhere here."""
-    source = change.source
-    key = None if change.op == "t" else change.key  # a truncate has no Kafka key in any table
-    if source.schema:
-        return Table(source.table, source.schema, source.db or None, key=key)
-    return Table(source.table, source.db or None, key=key)
+    """Return the table of a change. A truncate has no Kafka key in any table."""
+    return table_named(change.source, None if change.op == "t" else change.key)
 
 
 def _change_event(
@@ -105,30 +108,50 @@ def _change_event(
     op = _OPS[change.op]
     if op == "read" and settings.read_r_as_c:
         op = "insert"
-    after = change.after.image("after", settings.placeholder, columns)
+    declared = source_of(change.source.connector)
+    placeholder = settings.placeholder if declared.has_placeholder else ""
+    after = change.after.image("after", placeholder, columns)
     # The key alone identifies a row that went, unless the table has none: then all was sent.
-    cut = op == "delete" and settings.replica_identity != "full" and change.key != ()
+    is_whole = settings.replica_identity == "full" or change.key == ()
+    is_unknown = change.key is None and change.key_envelope is None
+    cut = op == "delete" and not is_whole and not declared.whole_rows
+    cut = cut and not is_unknown  # without its key, nothing says which columns are those of the key
     wanted = columns
     if cut:
-        key = key_of_deleted(change.key, change.before.origin)
+        key = key_of_deleted(change.key, change.before.origin) | _sure_columns(change)
         wanted = key if columns is None else columns & key
-    before = change.before.image("before", settings.placeholder, wanted)
+    before = change.before.image("before", placeholder, wanted)
     sent: Sent | None = "key" if cut else None
     return RowChange(table, op, before, after, position, sent=sent, extra=extra)
 
 
+def _sure_columns(change: Change) -> frozenset[str]:
+    """Return the columns to keep of a deleted row where its message has another key than its table.
+
+    The key of ``message.key.columns`` may be NULL, the key of a table never is. So the columns of
+    the table's key are among those that are not NULL.
+    """
+    if not change.key_may_be_null or change.before.values is None:
+        return frozenset()
+    fields = zip(change.before.schema.fields, change.before.values, strict=True)
+    return frozenset(
+        field.name for field, value in fields if value is not None and not field.schema.optional
+    ) or frozenset(field.name for field in change.before.schema.fields)
+
+
 def _position(source: Source, ts_ms: int | None, block: Block | None) -> Position:
     return Position(
-        lsn=source.lsn,
-        tx_id=None if source.tx_id is None else str(source.tx_id),
         tx_order=None if block is None else block.total_order,
         commit_ms=source.ts_ms,
         sent_ms=ts_ms,
+        **source.place,  # type: ignore[arg-type]  # each has the type of its field
     )
 
 
 def _extra(change: Change) -> Extra:
     extra = _source_extra(change.source, change.transaction)
+    if change.physical_table is not None:
+        extra["physical_table"] = change.physical_table
     for name, value in (("ts_us", change.ts_us), ("ts_ns", change.ts_ns)):
         if value is not None:
             extra[name] = str(value)
@@ -148,14 +171,25 @@ def _source_extra(source: Source, block: Block | None) -> Extra:
         "connector_version": source.version,
         "source_name": source.name,
         "snapshot": source.snapshot,
+        **source.extra,
     }
-    for name, value in source.others:
-        if name in _SOURCE_EXTRAS and value is not None:
-            extra[_SOURCE_EXTRAS[name]] = str(value)
+    if not source.connector:  # it is another producer's, which has few of them
+        extra = {name: value for name, value in extra.items() if value}
     if block is not None:
         extra["transaction_id"] = block.id
         extra["data_collection_order"] = str(block.data_collection_order)
     return extra
+
+
+def _schema_changes(ddl: Ddl, selection: Selection) -> Iterator[SchemaChange]:
+    """Yield the change of each table; one event in any case."""
+    position = _position(ddl.source, ddl.ts_ms, None)
+    extra = _source_extra(ddl.source, None)
+    for change in ddl.changes or (None,):
+        table = table_of_change(ddl, change)
+        if table is None or table.name is None or selection.wants(table.schema, table.name):
+            what = kind_of(ddl, change)
+            yield SchemaChange(what, ddl.query, table=table, position=position, extra=extra)
 
 
 def _boundary_event(boundary: Boundary) -> Marker:

@@ -14,12 +14,13 @@ from __future__ import annotations
 from cdcwire.connect import EnvelopeDecoder, Parsed
 from cdcwire.connect.fields import Origin, read_part
 from cdcwire.core.compiled import FastDecoder, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
+from cdcwire.formats.debezium_json.connectors import source_of
 from cdcwire.formats.debezium_json.events import events_of
-from cdcwire.formats.debezium_json.message import Change, Message, Tombstone
+from cdcwire.formats.debezium_json.message import ROUTER_FIELD, Change, Ddl, Message, Tombstone
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.wire import (
     image_schemas,
@@ -44,14 +45,20 @@ class RowDecoder(FastDecoder):
         self._keys = EnvelopeDecoder(settings.schemas_enable)
         self._values = EnvelopeDecoder(settings.schemas_enable)
         self._is_usual = not settings.null_is_default and (
-            (settings.transforms, settings.key_converter) == ("none", "json")
+            (
+                settings.transforms,
+                settings.key_converter,
+                settings.producer,
+                settings.key_field_name,
+            )
+            == ("none", "json", "debezium", ROUTER_FIELD)
         )
         self._alone = PayloadsAlone()
         self._has_alone = bool(self.tables) and settings.schemas_enable != "true"
 
     def _usual(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message, "debezium-json: members")
-        if message.value is None or not self._is_usual:
+        if message.value is None or not self._is_usual or not message.has_key:
             raise Irregular
         envelope = self._values.usual(message.value)
         if envelope is None and self._has_alone:
@@ -61,6 +68,10 @@ class RowDecoder(FastDecoder):
         found = message_of(envelope, self._key(message.key))
         if self.settings.lint == "strict" and found.warnings:
             raise Irregular
+        if isinstance(found, Ddl) or (
+            isinstance(found, Change) and source_of(found.source.connector).has_undeclared
+        ):
+            raise Irregular  # the schema does not have all that is read
         if isinstance(found, Change) and (found.key is None or is_foreign_op(found, self.settings)):
             raise Irregular
         return list(events_of(found, self.settings, self.selection))
@@ -77,7 +88,7 @@ class RowDecoder(FastDecoder):
 
     def _plain(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message, "debezium-json: members")
-        found = read_message(message.value, message.key, self.settings, self.tables)
+        found = read_message(message, self.settings, self.tables)
         events = list(events_of(found, self.settings, self.selection))
         self._learn(message, found)
         return events

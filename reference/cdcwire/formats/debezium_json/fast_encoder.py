@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2
+from cdcwire.connect.style import Style
 from cdcwire.connect.usual_rows import (
     MessageTemplate,
     RowPlan,
@@ -16,38 +17,42 @@ from cdcwire.connect.usual_rows import (
 from cdcwire.connect.usual_values import int64_text, optional_text, string_text
 from cdcwire.connect.values import write_value
 from cdcwire.core.compiled import FastEncoder, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.debezium_json.schemas import block_schema, is_new, safe_name, source_schema
-from cdcwire.formats.debezium_json.settings import Dialect, Settings, read_settings
+from cdcwire.formats.debezium_json.connectors import TEXT_PLACES, Member
+from cdcwire.formats.debezium_json.schemas import block_schema, source_schema
+from cdcwire.formats.debezium_json.settings import Settings, read_settings
+from cdcwire.formats.debezium_json.shapes import Shape, shape_of
 from cdcwire.formats.debezium_json.writing import (
     OPS,
     cdl_schema,
     envelope_schema,
     messages_of,
-    source_name,
+    names_of,
 )
 from cdcwire.formats.debezium_json.writing_parts import (
     block_values,
     commit_ms_of,
     extra_text,
+    member_value,
     moment_values,
     source_values,
-    transaction_number,
 )
-from cdcwire.model.events import NO_EXTRA, Event, Position, RowChange, Table
-
-_CHANGING = ("ts_ms", "txId", "lsn")  # in the order of its fields
+from cdcwire.model.events import NO_EXTRA, Event, Position, RowChange
 
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """The messages of a table. ``sources`` is by operation, for changes without ``extra``."""
+    """The messages of a table. ``sources`` is by operation, for changes without ``extra``.
+
+    ``places``: the members of the position that ``sources`` has holes for.
+    """
 
     envelope: MessageTemplate
     key: MessageTemplate
     payload: str
     sources: dict[str, str]
+    places: tuple[Member, ...]
 
 
 class RowEncoder(FastEncoder[KafkaMessage]):
@@ -55,38 +60,44 @@ class RowEncoder(FastEncoder[KafkaMessage]):
 
     def __init__(self, context: Context = NO_CONTEXT) -> None:
         self._settings = read_settings(context)
-        self._dialect: Dialect = self._settings.dialect
+        self._is_cdl = self._settings.dialect == "cdl"
         self._tables = context.tables
-        self._rows: UsualRows[_Template] = UsualRows(self._settings.style)
+        self._rows: dict[Style, UsualRows[_Template]] = {}
 
     def _messages(self, events: Iterable[Event]) -> Iterator[KafkaMessage]:
         return messages_of(events, self._settings, self._tables, self.piece)
 
     def _piece(self, change: RowChange) -> KafkaMessage:
-        plan, before, after, key = self._rows.row(change)
-        server = extra_text(change.extra, "source_name") or self._settings.topic_prefix
-        template = plan.made_by(server, lambda: self._template(change, plan))
+        extra = change.extra
+        shape = shape_of(extra, self._settings)
+        style = shape.style_of(self._settings, is_snapshot=change.op == "read")
+        rows = self._rows.get(style)
+        if rows is None:
+            self._rows[style] = rows = UsualRows(style)
+        plan, before, after, key = rows.row(change)
+        server = extra_text(extra, "source_name") or self._settings.topic_prefix
+        name = f"{shape.source.name}/{shape.version}/{bool(extra)}/{server}"
+        template = plan.made_by(name, lambda: self._template(change, plan, shape))
         op = OPS[change.op]
-        source = self._source(change, op, template)
-        if self._dialect == "cdl":
+        source = self._source(change, op, template, shape)
+        if self._is_cdl:
             members = (before, after, source, *self._cdl_members(change, op, key))
             return KafkaMessage(None, template.envelope.message(template.payload % members))
-        members = (before, after, source, *self._members(change, op))
+        members = (before, after, source, *self._members(change, op, shape))
         return KafkaMessage(
             None if key is None else template.key.message(key),
             template.envelope.message(template.payload % members),
         )
 
-    def _members(self, change: RowChange, op: str) -> tuple[str, ...]:
+    def _members(self, change: RowChange, op: str, shape: Shape) -> tuple[str, ...]:
         position = change.position
         block, moments = "null", [int64_text(position.sent_ms)]
         if change.extra:
-            block = write_value(block_schema(self._dialect), block_values(position, change.extra))
-            values = moment_values(position, change.extra, self._settings)
-            moments = list(map(int64_text, values))
-        elif is_new(self._dialect):
+            block = write_value(block_schema(shape), block_values(position, change.extra))
+            moments = list(map(int64_text, moment_values(position, change.extra, shape)))
+        elif shape.has_moments:
             moments += ["null", "null"]
-        if is_new(self._dialect):
+        if shape.has_block_first:
             return (block, f'"{op}"', *moments)
         return (f'"{op}"', *moments, block)
 
@@ -105,45 +116,62 @@ class RowEncoder(FastEncoder[KafkaMessage]):
             return (*members, optional_text(extra_text(extra, "heartbeat_identifier")))
         return members
 
-    def _source(self, change: RowChange, op: str, template: _Template) -> str:
+    def _source(self, change: RowChange, op: str, template: _Template, shape: Shape) -> str:
         table, position, extra = change.table, change.position, change.extra
         if extra:
             values = source_values(table, position, extra, self._settings, op)
-            return write_value(source_schema(self._dialect), values)
+            return write_value(source_schema(shape), values)
+        places = [member_value(member, position, NO_EXTRA) for member in template.places]
         return template.sources[op] % (
             int64_text(commit_ms_of(position)),
-            int64_text(transaction_number(position)),
-            int64_text(position.lsn),
+            *(string_text(v) if isinstance(v, str) else int64_text(v) for v in places),
         )
 
-    def _template(self, change: RowChange, plan: RowPlan[_Template]) -> _Template:
+    def _template(self, change: RowChange, plan: RowPlan[_Template], shape: Shape) -> _Template:
         if self._settings.transforms != "none":
             raise Irregular
-        table, dialect = change.table, self._dialect
-        if dialect == "cdl":
+        table = change.table
+        if self._is_cdl:
             has_heartbeat = self._settings.heartbeat_identifier == "append"
             name = f"{table.schema}.{table.name}"
             schema = cdl_schema(name, plan.struct, plan.key, has_heartbeat)
         else:
-            name = source_name(table, self._settings, change.extra)
-            schema = envelope_schema(name, plan.struct, dialect)
-        key_schema = replace(plan.key, name=safe_name(dialect, name, "Key"))
+            name = names_of(table, self._settings, change.extra)
+            schema = envelope_schema(name, plan.struct, shape)
+        key_schema = replace(plan.key, name=shape.safe_name(name, "Key"))
         wrapped = self._settings.schemas_enable != "false"
+        sources: dict[str, str] = {}
+        places: tuple[Member, ...] = ()
+        if not change.extra:
+            places = _places(shape)
+            sources = {op: _source_template(change, op, self._settings) for op in OPS.values()}
         return _Template(
             message_template(schema, wrapped),
             message_template(key_schema, wrapped),
             struct_template(schema),
-            {op: _source_template(table, op, self._settings) for op in OPS.values()},
+            sources,
+            places,
         )
 
 
-def _source_template(table: Table, op: str, settings: Settings) -> str:
-    """Return ``source`` with holes for what ``_CHANGING`` names."""
-    schema = source_schema(settings.dialect)
-    values = source_values(table, Position(commit_ms=0), NO_EXTRA, settings, op)
+def _places(shape: Shape) -> tuple[Member, ...]:
+    """Return the members of ``source`` that change with the position, in their order."""
+    names = [field.name for field in source_schema(shape).fields]
+    members = (m for m in shape.source.members_of(shape.version) if m.in_position)
+    return tuple(member for member in members if member.name in names)
+
+
+def _source_template(change: RowChange, op: str, settings: Settings) -> str:
+    """Return ``source`` with holes for its time and for the members that ``_places`` names."""
+    shape = shape_of(NO_EXTRA, settings)
+    schema, members = source_schema(shape), _places(shape)
+    somewhere = {m.place: "0" if m.place in TEXT_PLACES else 0 for m in members}
+    position = Position(commit_ms=0, **somewhere)  # type: ignore[arg-type]  # as its fields want
+    values = source_values(change.table, position, NO_EXTRA, settings, op)
+    changing = {"ts_ms", *(member.name for member in members)}
     known = {
         field.name: write_value(field.schema, value)
         for field, value in zip(schema.fields, values, strict=True)
-        if field.name not in _CHANGING
+        if field.name not in changing
     }
     return struct_template(schema, known)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.connect import Parsed
+from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS, NEEDED
 from cdcwire.core.checks import checks
+from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.configuration import JSON_CONVERTER, Connector
-from cdcwire.core.format import NO_CONTEXT, Context, Format
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
+from cdcwire.format import Format
 from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.fast import RowDecoder
@@ -18,9 +23,9 @@ from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.message import Tombstone
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.spans import spans
-from cdcwire.formats.debezium_json.wire import decode
+from cdcwire.formats.debezium_json.wire import decode, read_key, read_message
 from cdcwire.formats.debezium_json.writing import messages_of
-from cdcwire.model.events import Event
+from cdcwire.model.events import Event, SchemaChange
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -41,7 +46,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "array": "arrays",
         "map": "maps",
         "struct": "structs",
-        "position": "lsn, transaction id and time of the commit",
+        "position": "place in the log of the source, transaction id and time of the commit",
         "key": "the key columns of a row",
         "tombstone": "messages without value",
         "unavailable": "values that the producer did not have",
@@ -49,6 +54,8 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "transaction": "begin and end of transactions",
         "logical message": "messages put into the log by hand",
         "truncate": "truncated tables",
+        "schema changes": "messages of the schema change topic",
+        "ticdc": "TiCDC's messages",
         "schemas off": "messages without schema",
         "unwrapped rows": "rows by themselves, as ExtractNewRecordState leaves them",
         "string keys": "Kafka keys of StringConverter",
@@ -74,6 +81,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 CHOICES: Mapping[str, str] = MappingProxyType(
     {
         "debezium-delete": "key columns only, unless replica-identity is full",
+        "debezium-other-producer": "read with producer=any",
         "debezium-snapshot-value": "kept, with a warning",
         "connect-null-with-default": "stays null",
         "connect-unknown-member": "dropped, with a warning",
@@ -85,32 +93,24 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-# The prefix of the fields that ExtractNewRecordState adds to a row.
-_NEEDED = {**NEEDED, "transforms.*.add.fields.prefix": "__"}
+_CLASSES: Mapping[str, Mapping[str, str]] = {  # with the options that their defaults give
+    "mysql.MySqlConnector": {
+        "connector": "mysql",
+        "time-precision-mode": "adaptive_time_microseconds",
+    },
+    "mariadb.MariaDbConnector": {
+        "connector": "mariadb",
+        "time-precision-mode": "adaptive_time_microseconds",
+    },
+    "postgresql.PostgresConnector": {"hstore-handling-mode": "json"},
+    "sqlserver.SqlServerConnector": {"connector": "sqlserver"},
+    "oracle.OracleConnector": {"connector": "oracle"},
+    "db2.Db2Connector": {"connector": "db2"},
+}
 CONNECTORS = (
-    Connector(
-        JSON_CONVERTER,
-        (
-            "io.debezium.connector.mysql.MySqlConnector",
-            "io.debezium.connector.mariadb.MariaDbConnector",
-        ),
-        {"time-precision-mode": "adaptive_time_microseconds"},
-        _NEEDED,
-    ),
-    Connector(
-        JSON_CONVERTER,
-        ("io.debezium.connector.postgresql.PostgresConnector",),
-        {"hstore-handling-mode": "json"},
-        _NEEDED,
-    ),
-    Connector(
-        JSON_CONVERTER,
-        (
-            "io.debezium.connector.sqlserver.SqlServerConnector",
-            "io.debezium.connector.oracle.OracleConnector",
-            "io.debezium.connector.db2.Db2Connector",
-        ),
-        needs=_NEEDED,
+    *(
+        Connector(JSON_CONVERTER, (f"io.debezium.connector.{name}",), defaults, NEEDED)
+        for name, defaults in _CLASSES.items()
     ),
     JSON_SINKS,
 )
@@ -120,7 +120,7 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     kafka = expect_kafka(message, "debezium-json: members")
-    decoded = decode(kafka.value, key=kafka.key, context=context)
+    decoded = read_message(kafka, settings, context.tables)
     yield from events_of(decoded, settings, context.selection)
 
 
@@ -135,6 +135,24 @@ def _warnings(message: Message, context: Context) -> tuple[str, ...]:
     return () if isinstance(found, Tombstone) else found.warnings
 
 
+def _describes_snapshot(change: SchemaChange) -> bool:
+    is_statement = change.query is not None  # a message of a TRUNCATE has none
+    return is_statement and change.extra.get("snapshot", "false") != "false"
+
+
+def _key_reader(context: Context) -> KeyReader:
+    settings = read_settings(context)
+
+    def content(message: KafkaMessage) -> KeyContent | None:
+        parsed = None if message.key is None else read_key(message.key, settings)
+        columns = image_of_key(parsed) if isinstance(parsed, Parsed) else None
+        if columns is not None and settings.key_field_name in columns.names:
+            columns = columns.only(frozenset(columns.names) - {settings.key_field_name})
+        return None if columns is None else KeyContent(columns)
+
+    return content
+
+
 FORMAT = Format(
     name="debezium-json",
     connectors=CONNECTORS,
@@ -147,6 +165,11 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID),
+        key_reader=_key_reader,
+        describes_snapshot=_describes_snapshot,
+    ),
     features=FEATURES,
     choices=CHOICES,
     warnings=_warnings,

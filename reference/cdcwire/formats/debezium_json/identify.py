@@ -9,17 +9,22 @@ from cdcwire.connect.identify import Part, part_of, tombstone_guess
 from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
+from cdcwire.formats.debezium_json.message import OPERATIONS
+from cdcwire.formats.debezium_json.shapes import dialect_of
 
 _CDL = {"message_type", "LOB_COLUMNS", "unique"}
+_IMAGES = {"before", "after", "op"}
 _BOUNDARY = {"status", "id"}
+_SCHEMA_CHANGE = {"ddl", "tableChanges"}
+_NOTIFICATION = {"id", "type", "aggregate_type", "additional_data"}
 _ADDED = ("__op", "__deleted", "__table", "__source_table", "__lsn", "__source_lsn")
+_ANY: OptionValues = MappingProxyType({"producer": "any"})
 _UNWRAP: OptionValues = MappingProxyType({"transforms": "unwrap"})
 _CONNECT_TIMES = (
     b"org.apache.kafka.connect.data.Timestamp",
     b"org.apache.kafka.connect.data.Time",
     b"org.apache.kafka.connect.data.Date",
 )
-_DIALECTS = {"1": "debezium-1.4", "2": "debezium-2.7", "3": "debezium-3.2"}
 
 
 def identify(message: Message) -> Guess | None:
@@ -43,10 +48,22 @@ def _by_value(message: KafkaMessage) -> Guess | None:
     if {"op", "source"} <= names and isinstance(part.payload["source"], dict):
         return _of_change(part, message.value, part.payload["source"])
     facts = {"envelope": part.envelope}
+    if names >= _IMAGES and part.payload["op"] in OPERATIONS:
+        evidence = "the members before, after and op: a change without a connector"
+        place = offset_of(message.value, "op")
+        return Guess(evidence, "value", place, "likely", options=_ANY, facts=facts)
     if names >= _BOUNDARY and part.payload["status"] in ("BEGIN", "END"):
         evidence = "the members status and id: a border of a transaction"
         place = offset_of(message.value, "status")
         return Guess(evidence, "value", place, "sure", "likely", facts=facts)
+    if "source" in names and names & _SCHEMA_CHANGE and isinstance(part.payload["source"], dict):
+        evidence = "the members source and ddl: a change of a schema"
+        place = offset_of(message.value, "source")
+        return Guess(evidence, "value", place, "likely", facts=facts)
+    if names >= _NOTIFICATION:
+        evidence = "the members aggregate_type and additional_data: a notification"
+        place = offset_of(message.value, "aggregate_type")
+        return Guess(evidence, "value", place, "likely", facts=facts)
     if names == {"ts_ms"}:
         is_named = b"io.debezium.connector.common.Heartbeat" in message.value
         evidence = "the member ts_ms alone: a heartbeat"
@@ -76,6 +93,9 @@ def _unwrapped(part: Part, value: bytes) -> Guess | None:
 def _of_change(part: Part, value: bytes, source: JsonObject) -> Guess:
     facts = {"envelope": part.envelope}
     version, connector = source.get("version"), source.get("connector")
+    if connector is None:
+        evidence = "the members op and source, which names no connector"
+        return Guess(evidence, "value", offset_of(value, "op"), "likely", options=_ANY, facts=facts)
     if isinstance(version, str) and isinstance(connector, str):
         facts["version"] = f"{version:.40}"
         facts["connector"] = f"{connector:.40}"
@@ -93,8 +113,8 @@ def _options(part: Part, value: bytes, version: object) -> OptionValues:
     options: dict[str, OptionValue] = {}
     if part.payload.keys() & _CDL:
         options["dialect"] = "cdl"
-    elif isinstance(version, str) and version[:2] in {f"{number}." for number in _DIALECTS}:
-        options["dialect"] = _DIALECTS[version[:1]]
+    elif isinstance(version, str) and (dialect := dialect_of(version)) is not None:
+        options["dialect"] = dialect
     if any(name in value for name in _CONNECT_TIMES):
         options["time-precision-mode"] = "connect"
     return options

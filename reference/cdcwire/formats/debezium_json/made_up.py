@@ -5,22 +5,23 @@ from __future__ import annotations
 from decimal import Decimal
 
 from cdcwire.connect.types import ISO_DATE, ISO_TIME, ISO_TIMESTAMP
-from cdcwire.formats.debezium_json.schemas import is_new
-from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.model import kinds
-from cdcwire.model.events import ABSENT, Column, Expression, Image, Table, Value
+from cdcwire.model.events import Expression, Image, Table
+from cdcwire.model.kinds import ABSENT, Column, Value
 
 
-def filled(image: Image | None, table: Table, settings: Settings) -> Image | None:
-    """Return a key with the table's other columns, as the producer fills them in."""
+def filled(image: Image | None, table: Table, *, with_defaults: bool) -> Image | None:
+    """Return a key with the table's other columns, as the producer fills them in.
+
+    ``with_defaults``: a column that can't be NULL has its default, if there is one.
+    """
     if image is None or table.columns is None:
         return image
     sent = {c.name: (c, value) for c, value in image.pairs}
     if not {column.name for column in table.columns}.issuperset(sent):
         return image
-    is_default = is_new(settings.dialect)
     pairs = [
-        sent[column.name] if column.name in sent else (column, _made_up(column, is_default))
+        sent[column.name] if column.name in sent else (column, _made_up(column, with_defaults))
         for column in table.columns
     ]
     return Image.of(pairs)

@@ -51,8 +51,8 @@ def to_version_1(
         ("ts_ms", change.ts_ms),
     )
     losses = [Loss("lost", name, str(value)) for name, value in lost if value is not None]
-    pairs = (("lsn", source.lsn), ("txId", source.tx_id))
-    properties = tuple((name, value) for name, value in pairs if value is not None)
+    pairs = (("lsn", source.place.get("lsn")), ("txId", source.place.get("tx_id")))
+    properties = tuple((name, int(value)) for name, value in pairs if value is not None)
 
     def convert(schema: Schema) -> tuple[Schema, Convert | None]:
         return _to_count(schema, truncate, losses)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.connect import ConnectValue, Envelope
+from cdcwire.connect import Envelope
 from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
 from cdcwire.model.events import Position, Table
+from cdcwire.model.kinds import Column
 
 OPERATIONS = ("c", "u", "d", "r", "t")
 SNAPSHOTS = (
@@ -19,6 +21,7 @@ SNAPSHOTS = (
     "false",
     "incremental",
 )
+ROUTER_FIELD = "__dbz__physicalTableIdentifier"  # which ByLogicalTableRouter adds to a key
 PLACEHOLDER = "__debezium_unavailable_value"
 
 
@@ -34,19 +37,22 @@ KeyPart: TypeAlias = "Envelope | TextKey | None"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a change comes from. ``others``: fields of other versions and connectors."""
+    """Where a change comes from. ``connector``: ``""`` for a producer that is not Debezium.
+
+    ``place``: the fields of the position that the connector has; ``extra``: its other members, by
+    their names in ``extra`` of events. ``schema`` is ``""`` where the connector has no such level.
+    """
 
     version: str
     connector: str
     name: str
-    ts_ms: int
+    ts_ms: int | None
     snapshot: str | None
     db: str
     schema: str
     table: str
-    tx_id: int | None
-    lsn: int | None
-    others: tuple[tuple[str, ConnectValue], ...] = ()
+    place: Mapping[str, int | str]
+    extra: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Change:
     ``key``: the names of the key columns; None if they are not known. ``cdl`` holds what CDL adds;
     None for Debezium proper.
     ``envelope`` holds the same and what is not named here; it is what ``encode`` writes.
+    ``physical_table``: the topic that ByLogicalTableRouter put into the key. ``key_may_be_null``: a
+    column of the key is nullable, so that it is not the table's key.
     """
 
     op: str
@@ -80,6 +88,8 @@ class Change:
     envelope: Envelope
     key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
+    physical_table: str | None = None
+    key_may_be_null: bool = False
 
     @property
     def is_heartbeat(self) -> bool:
@@ -106,6 +116,51 @@ class LogicalMessage:
     source: Source
     ts_ms: int | None
     transaction: Block | None
+    envelope: Envelope
+    key_envelope: KeyPart
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """``m`` of TiCDC: all changes up to its ``commit_ts`` were sent."""
+
+    source: Source
+    ts_ms: int | None
+    envelope: Envelope
+    key_envelope: KeyPart
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """One table after a statement. ``columns`` and ``key``: None where they are not known."""
+
+    type: str
+    id: str
+    columns: tuple[Column, ...] | None
+    key: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ddl:
+    """A statement that changes a schema, and the tables after it."""
+
+    query: str | None
+    database: str | None
+    schema: str | None
+    changes: tuple[TableChange, ...]
+    source: Source
+    ts_ms: int | None
+    envelope: Envelope
+    key_envelope: KeyPart
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A note of the connector about itself, such as the progress of a snapshot."""
+
     envelope: Envelope
     key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
@@ -148,7 +203,7 @@ class Unwrapped:
     """A row by itself. ``op``: as in a change; ``""`` where it is not known.
 
     ``table`` has the key columns, None if they are not known. ``added``: the names of the fields
-    that the transform added.
+    that the transform added. ``connector``: decides which columns a delete has.
     """
 
     op: str
@@ -159,6 +214,10 @@ class Unwrapped:
     envelope: Envelope
     key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
+    connector: str = ""
 
 
-Message: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat | Unwrapped | Tombstone"
+WithValue: TypeAlias = (
+    "Change | LogicalMessage | Watermark | Ddl | Notification | Boundary | Heartbeat | Unwrapped"
+)
+Message: TypeAlias = "WithValue | Tombstone"

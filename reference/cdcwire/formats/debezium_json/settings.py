@@ -17,14 +17,36 @@ from cdcwire.connect.style import (
     IntervalMode,
     Style,
     TimeMode,
+    UnsignedMode,
 )
-from cdcwire.core.configuration import ANY_VALUE, JSON_CONVERTER, TRANSFORM, connector
+from cdcwire.core.configuration import (
+    ANY_VALUE,
+    JSON_CONVERTER,
+    TRANSFORM,
+    connector,
+    transform,
+)
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.formats.debezium_json.message import PLACEHOLDER
+from cdcwire.formats.debezium_json.message import PLACEHOLDER, ROUTER_FIELD
 
-Dialect: TypeAlias = Literal["cdl", "debezium-1.4", "debezium-2.7", "debezium-3.2"]
+Dialect: TypeAlias = Literal[
+    "debezium",
+    "cdl",
+    "debezium-1.4",
+    "debezium-1.9",
+    "debezium-2.0",
+    "debezium-2.6",
+    "debezium-2.7",
+    "debezium-3.2",
+    "debezium-3.5",
+    "debezium-3.6",
+]
 ReplicaIdentity: TypeAlias = Literal["default", "full", "index", "nothing"]
+ConnectorName: TypeAlias = Literal[
+    "postgresql", "mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess", "ticdc"
+]
 Transforms: TypeAlias = Literal["none", "unwrap"]
+Producer: TypeAlias = Literal["debezium", "any"]
 KeyConverter: TypeAlias = Literal["json", "string"]
 HeartbeatIdentifier: TypeAlias = Literal["omit", "append"]
 
@@ -35,8 +57,8 @@ class Settings(ConnectSettings):
 
     dialect: Dialect = option(
         "dialect",
-        "debezium-1.4",
-        "Producer whose messages are written; messages that are read show theirs.",
+        "debezium",
+        "Producer whose messages are written; debezium: the version that an event names, else 1.4.",
         # Since Debezium 2.0 the name of the source is in topic.prefix.
         settings=connector("topic.prefix", values={ANY_VALUE: "debezium-2.7"}),
     )
@@ -47,9 +69,15 @@ class Settings(ConnectSettings):
     )
     decimals: DecimalMode = option(
         "decimal-handling-mode",
-        "precise",
-        "Form of decimals.",
+        "auto",
+        "Form of decimals; auto writes precise ones, and reads what each defined value shows.",
         settings=connector("decimal.handling.mode"),
+    )
+    unsigned: UnsignedMode = option(
+        "bigint-unsigned-handling-mode",
+        "auto",
+        "Form of BIGINT UNSIGNED: long wraps; precise is a decimal, auto one without precision.",
+        settings=connector("bigint.unsigned.handling.mode"),
     )
     times: TimeMode = option(
         "time-precision-mode",
@@ -110,6 +138,40 @@ class Settings(ConnectSettings):
             TRANSFORM, values={"io.debezium.transforms.ExtractNewRecordState": "unwrap"}
         ),
     )
+    add_fields: str = option(
+        "add-fields",
+        "",
+        "Fields that unwrap added, as add.fields lists them; empty: known ones with the prefix.",
+        settings=transform("add.fields"),
+    )
+    add_fields_prefix: str = option(
+        "add-fields-prefix",
+        "__",
+        "Prefix of the fields that unwrap added.",
+        settings=transform("add.fields.prefix"),
+    )
+    add_headers: str = option(
+        "add-headers",
+        "",
+        "Headers that unwrap added, as add.headers lists them; empty: known ones.",
+        settings=transform("add.headers"),
+    )
+    add_headers_prefix: str = option(
+        "add-headers-prefix",
+        "__",
+        "Prefix of the headers that unwrap added.",
+        settings=transform("add.headers.prefix"),
+    )
+    producer: Producer = option(
+        "producer",
+        "debezium",
+        "Producer of the envelope; any: one that sends op and a row, with or without source.",
+    )
+    row_connector: ConnectorName = option(
+        "connector",
+        "postgresql",
+        "Connector of rows by themselves, and of events, that do not name theirs.",
+    )
     key_converter: KeyConverter = option(
         "key-converter",
         "json",
@@ -121,6 +183,12 @@ class Settings(ConnectSettings):
                 "org.apache.kafka.connect.storage.StringConverter": "string",
             },
         ),
+    )
+    key_field_name: str = option(
+        "key-field-name",
+        ROUTER_FIELD,
+        "Field that ByLogicalTableRouter adds to keys; it is not a column.",
+        settings=transform("key.field.name"),
     )
     read_r_as_c: bool = option("read-r-as-c", False, "Read a row of a snapshot as an insert.")
 
@@ -138,8 +206,8 @@ class Settings(ConnectSettings):
             self.intervals,
             self.maps,
             self.placeholder,
-            self.dialect != "debezium-1.4",
-            self.dialect == "debezium-1.4",
+            has_money=self.dialect in ("debezium", "debezium-1.4"),
+            unsigned=self.unsigned,
         )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from cdcwire.connect.explain import Subjects, message_spans
-from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
@@ -16,11 +16,13 @@ from cdcwire.formats.debezium_json.message import (
     Heartbeat,
     LogicalMessage,
     Message,
+    Notification,
     Tombstone,
     Unwrapped,
 )
 from cdcwire.formats.debezium_json.settings import read_settings
-from cdcwire.formats.debezium_json.wire import read_message
+from cdcwire.formats.debezium_json.wire import OF_NOTIFICATIONS, read_message
+from cdcwire.model.paths import Path
 
 _CLAUSES: dict[str, str] = {
     **dict.fromkeys(("before", "after"), "debezium-json: images"),
@@ -90,8 +92,12 @@ def spans(message: AnyMessage, context: Context) -> Iterator[Span]:
     kafka = expect_kafka(message, "debezium-json: members")
     found: Message | None = None
     with suppress(DecodeError):
-        found = read_message(kafka.value, kafka.key, settings, context.tables)
-    clauses = _added_clauses(found) if isinstance(found, Unwrapped) else _CLAUSES
+        found = read_message(kafka, settings, context.tables)
+    clauses = _CLAUSES
+    if isinstance(found, Unwrapped):
+        clauses = _added_clauses(found)
+    elif isinstance(found, Notification):
+        clauses = dict.fromkeys(OF_NOTIFICATIONS, "debezium-json: notifications")
     text_key = "debezium-json: keys" if settings.key_converter == "string" else None
     subjects = _value_subjects(found), _key_subjects(found)
     del found
@@ -104,6 +110,8 @@ def _added_clauses(found: Unwrapped) -> dict[str, str]:
 
 
 def _value_subjects(found: Message | None) -> Subjects:
+    if isinstance(found, Notification):  # it gives no event
+        return Subjects()
     if isinstance(found, Unwrapped):
         side: EventPart = "before" if found.op == "d" else "after"
         about = Subject(0, ("kind", "op", "schema", "table", *_POSITIONS))

@@ -8,20 +8,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from cdcwire.formats.debezium_json.schemas import is_new
+from cdcwire.formats.debezium_json.connectors import POSTGRESQL
 from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.formats.debezium_json.shapes import shape_of
 from cdcwire.model.events import Event, Marker, Position, RowChange, SchemaChange
+
+_Event: TypeAlias = "RowChange | SchemaChange | Marker"
 
 
 @dataclass(slots=True)
 class _Open:
-    """A transaction whose end has not come. ``has_begin``: its begin was an event."""
+    """A transaction whose end has not come. ``has_begin``: its begin was an event.
 
-    tx_id: str | None
+    ``mark``: what its changes have in common.
+    """
+
+    mark: str | None
     id: str
     has_begin: bool
-    last: Position
+    last: _Event
     total: int = 0
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -37,7 +44,7 @@ def with_transactions(events: Iterable[Event], settings: Settings) -> Iterator[E
             case Marker("begin", id):
                 if now is not None and not now.has_begin:
                     yield _end(now, settings)
-                now = _Open(event.position.tx_id, id or "", True, event.position)
+                now = _Open(None, id or "", True, event)
                 yield event
             case Marker("end"):
                 if now is not None and not now.has_begin:
@@ -45,12 +52,13 @@ def with_transactions(events: Iterable[Event], settings: Settings) -> Iterator[E
                 yield event if now is None or not now.has_begin else _counted(event, now)
                 now = None
             case RowChange() | SchemaChange() | Marker("logical_message"):
-                if now is not None and not now.has_begin and event.position.tx_id != now.tx_id:
+                mark = _mark(event, settings)
+                if now is not None and not now.has_begin and mark != now.mark:
                     yield _end(now, settings)
                     now = None
-                if now is None and event.position.tx_id is not None and not _has_transaction(event):
-                    name = _name(event.position, settings)
-                    now = _Open(event.position.tx_id, name, False, event.position)
+                if now is None and mark is not None and not _has_transaction(event):
+                    name = _name(event, settings)
+                    now = _Open(mark, name, False, event)
                     yield Marker("begin", name, _moment(event.position))
                 yield event if now is None else _placed(event, now, settings)
             case _:
@@ -69,16 +77,14 @@ def moved_behind(event: RowChange) -> RowChange:
     return replace(event, position=position, extra=extra)
 
 
-def _has_transaction(event: RowChange | SchemaChange | Marker) -> bool:
+def _has_transaction(event: _Event) -> bool:
     return "transaction_id" in event.extra
 
 
-def _placed(
-    event: RowChange | SchemaChange | Marker, now: _Open, settings: Settings
-) -> RowChange | SchemaChange | Marker:
+def _placed(event: _Event, now: _Open, settings: Settings) -> _Event:
     """Return a change with its order, and count it."""
-    now.last = event.position
-    name = _collection(event)
+    now.last = event
+    name = _collection(event, settings)
     now.total += 1
     now.counts[name] = now.counts.get(name, 0) + 1
     total, order = now.total, now.counts[name]
@@ -87,15 +93,18 @@ def _placed(
         now.counts[name] += 1
     if _has_transaction(event):
         return event
-    value = now.id if now.has_begin else _name(event.position, settings)
+    value = now.id if now.has_begin else _name(event, settings)
     extra = {**event.extra, "transaction_id": value, "data_collection_order": str(order)}
     return replace(event, position=replace(event.position, tx_order=total), extra=extra)
 
 
-def _collection(event: RowChange | SchemaChange | Marker) -> str:
+def _collection(event: _Event, settings: Settings) -> str:
     if isinstance(event, Marker) or event.table is None:
         return "message" if isinstance(event, Marker) else ""
-    return ".".join(part for part in (event.table.schema, event.table.name) if part)
+    table = event.table
+    has_database = shape_of(event.extra, settings).source.counts_by_database
+    parts = (table.database if has_database else None, table.schema, table.name)
+    return ".".join(part for part in parts if part)
 
 
 def _moves(event: RowChange) -> bool:
@@ -109,10 +118,21 @@ def _moves(event: RowChange) -> bool:
     )
 
 
-def _name(position: Position, settings: Settings) -> str:
-    """Return the id of a transaction: later versions say the place in the log too."""
-    lsn = position.lsn if is_new(settings.dialect) else None
-    return f"{position.tx_id}" if lsn is None else f"{position.tx_id}:{lsn}"
+def _mark(event: _Event, settings: Settings) -> str | None:
+    """Return what the changes of one transaction have in common; None if that is not known."""
+    place = shape_of(event.extra, settings).source.transaction_place
+    if event.position.tx_id is not None or place == "tx_id":
+        return event.position.tx_id
+    found = getattr(event.position, place)
+    return found if isinstance(found, str) else None
+
+
+def _name(event: _Event, settings: Settings) -> str:
+    """Return the id of a transaction; later versions of PostgreSQL's have the place in the log."""
+    shape, mark = shape_of(event.extra, settings), _mark(event, settings)
+    has_lsn = shape.has_schema_versions and shape.source is POSTGRESQL
+    lsn = event.position.lsn if has_lsn else None
+    return f"{mark}" if lsn is None else f"{mark}:{lsn}"
 
 
 def _moment(position: Position) -> Position:
@@ -122,7 +142,7 @@ def _moment(position: Position) -> Position:
 
 
 def _end(now: _Open, settings: Settings) -> Marker:
-    return _counted(Marker("end", _name(now.last, settings), _moment(now.last)), now)
+    return _counted(Marker("end", _name(now.last, settings), _moment(now.last.position)), now)
 
 
 def _counted(event: Marker, now: _Open) -> Marker:

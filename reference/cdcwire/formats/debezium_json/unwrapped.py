@@ -7,24 +7,32 @@ are. Their schemas distinguish them from rows; without schema, all of their memb
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from cdcwire.connect import Parsed, Schema
 from cdcwire.connect.cdl import Row
 from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, typed
 from cdcwire.connect.logical import ConversionError, image_of
+from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Selection
-from cdcwire.core.strict_json import JsonObject, JsonValue
+from cdcwire.core.strict_json import JsonObject
+from cdcwire.formats.debezium_json.added import (
+    DELETED,
+    SOURCE,
+    Added,
+    Headers,
+    Scalar,
+    added_names,
+    header_values,
+)
+from cdcwire.formats.debezium_json.connectors import GENERAL, TEXT_PLACES, source_of
 from cdcwire.formats.debezium_json.message import OPERATIONS, KeyPart, Unwrapped
 from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.model.events import Image, Op, Position, RowChange, SchemaChange, Sent, Table
 
 _CLAUSE = "debezium-json: unwrapped rows"
-_ADDED = "__"  # before each field that the transform adds
-_SOURCE = "source_"
 _OTHERS = (  # last words of other schemas
     "Envelope",
     "Heartbeat",
@@ -66,39 +74,49 @@ def _has_objects(payload: JsonObject, *names: str) -> bool:
     return all(isinstance(payload.by_name[name].value, JsonObject) for name in names)
 
 
+@dataclass(frozen=True, slots=True)
+class RowSettings:
+    """The settings, definitions and Kafka headers for a row by itself."""
+
+    settings: Settings
+    tables: tuple[Table, ...]
+    headers: Headers
+
+
 def unwrapped_of(
-    parsed: Parsed,
-    key_names: tuple[str, ...] | None,
-    key: KeyPart,
-    settings: Settings,
-    tables: tuple[Table, ...],
+    parsed: Parsed, key_names: tuple[str, ...] | None, key: KeyPart, more: RowSettings
 ) -> Unwrapped:
     """Return a row by itself. Raises: DecodeError where its table is not known."""
-    table, origin = _table(Origin("value", parsed), tables)
-    known, origin = definition_of(tables, table.schema, table.name, origin)
+    settings = more.settings
+    headers = header_values(more.headers, settings)
+    table, origin = _table(Origin("value", parsed), more, headers)
+    known, origin = definition_of(more.tables, table.schema, table.name, origin)
     structs: dict[str, Schema] = {}
     if parsed.envelope.schema is None and known is not None and known.columns is not None:
         struct = defined_struct(known.columns, settings.style)
         structs = {field.name: field.schema for field in struct.fields}
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
+    added = Added(fields, added_names(fields.places, settings, frozenset(structs)), headers)
+    is_added = set(added.names.values())
     kept = [
         (field, value)
         for field, value in zip(fields.schema.fields, fields.values, strict=True)
-        if not field.name.startswith(_ADDED)
+        if field.name not in is_added
     ]
     schema = replace(fields.schema, fields=tuple(field for field, _ in kept))
     if key_names is None and known is not None:
         key_names = known.key
     return Unwrapped(
-        _operation(fields),
+        _operation(added),
         Row(schema, tuple(value for _, value in kept), origin),
         replace(table, key=key_names),
-        _position(fields),
-        tuple(name for name in fields.places if name.startswith(_ADDED)),
+        _position(added),
+        tuple(name for name in fields.places if name in is_added),
         parsed.envelope,
         key,
         origin.parsed.warnings,
+        added.text(f"{SOURCE}connector", "connector") or settings.row_connector,
     )
 
 
@@ -107,13 +125,15 @@ def unwrapped_events(
 ) -> Iterator[RowChange | SchemaChange]:
     """Yield the event of a row by itself. Raises: DecodeError."""
     table, position, columns = found.table, found.position, selection.columns
-    if table.name is not None and not selection.wants(table.schema, table.name):
+    if table.name is not None and not selection.wants_rows_of(table):
         return
     if found.op == "t":
         yield SchemaChange("truncate", None, table=table, position=position)
     elif found.op == "d":
         sent: Sent | None = None
-        if settings.replica_identity != "full" and table.key != ():
+        is_unknown = table.key is None and found.key_envelope is None
+        is_whole = source_of(found.connector).whole_rows or table.key == () or is_unknown
+        if settings.replica_identity != "full" and not is_whole:
             sent, key = "key", key_of_deleted(table.key, found.row.origin)
             columns = key if columns is None else columns & key
         yield RowChange(
@@ -143,61 +163,79 @@ def _image(found: Unwrapped, settings: Settings, columns: frozenset[str] | None)
     row = found.row
     assert row.values is not None  # it is a struct
     try:
-        return image_of(row.schema, row.values, settings.placeholder, columns)
+        has_placeholder = source_of(found.connector).has_placeholder
+        placeholder = settings.placeholder if has_placeholder else ""
+        return image_of(row.schema, row.values, placeholder, columns)
     except ConversionError as error:
         if row.origin is None:
             raise DecodeError(error.problem, 0, error.clause, error.path) from error
         raise row.origin.error(error.problem, error.clause, error.path) from error
 
 
-def _table(origin: Origin, tables: tuple[Table, ...]) -> tuple[Table, Origin]:
+def _table(
+    origin: Origin, more: RowSettings, headers: Mapping[str, Scalar]
+) -> tuple[Table, Origin]:
     """Return the table: of added fields, else of the schema's name, else the only definition."""
-    parsed = origin.parsed
-    names = dict.fromkeys(("db", "schema", "table"))
-    named: dict[str, JsonValue] = {**names}
+    parsed, settings = origin.parsed, more.settings
+    named: dict[str, object] = dict(headers)
     if isinstance(parsed.json, JsonObject):
-        for member in parsed.json.members:
-            for name in names:
-                if member.name in (f"{_ADDED}{name}", f"{_ADDED}{_SOURCE}{name}"):
-                    named[name] = member.value
-    db, schema, table = (value if isinstance(value, str) else None for value in named.values())
+        members = parsed.json.by_name
+        for name, field in added_names(members, settings, frozenset()).items():
+            named[name] = members[field].value
+    db, keyspace, schema, table = (
+        next((v for n in (name, f"{SOURCE}{name}") if isinstance(v := named.get(n), str)), None)
+        for name in ("db", "keyspace", "schema", "table")
+    )
+    schema = schema or keyspace
     parts = (parsed.envelope.schema.name or "" if parsed.envelope.schema else "").split(".")
-    if len(parts) > 2 and parts[-1] == "Value" and table in (None, parts[-2]):
-        table = parts[-2]
+    if len(parts) > 2 and parts[-1] == "Value" and _is_same_name(parts[-2], table):
+        table = table or parts[-2]
         schema = schema or db or parts[-3]
+        connector = named.get("connector") or settings.row_connector
+        has_database = source_of(str(connector)).long_names_since is not None
+        db = db or (parts[-4] if has_database and len(parts) > 4 else None)
     if table is not None:
         return Table(table, schema or db, db if schema and schema != db else None), origin
-    if len(tables) == 1 and tables[0].name is not None:
-        return Table(tables[0].name, tables[0].schema, tables[0].database), origin
+    if len(more.tables) == 1 and more.tables[0].name is not None:
+        (known,) = more.tables
+        return Table(known.name, known.schema, known.database), origin
     problem = "the table of this row is not known: set add.fields=table, or give its definition"
     raise origin.error(problem, _CLAUSE)
 
 
-def _operation(fields: Fields) -> str:
-    """Return ``__op``, or ``d`` of a row that is ``__deleted``; ``""`` where neither is known."""
-    op = fields.optional_text(f"{_ADDED}op")
+def _is_same_name(in_schema: str, table: str | None) -> bool:
+    """Return whether a schema's name has the table's, in which some characters are ``_``."""
+    return table is None or (
+        len(table) == len(in_schema)
+        and all(a in ("_", b) for a, b in zip(in_schema, table, strict=True))
+    )
+
+
+def _operation(added: Added) -> str:
+    """Return ``op``, or ``d`` of a row that is ``__deleted``; ``""`` where neither is known."""
+    op = added.text("op")
     if op is not None and op not in OPERATIONS:
-        problem = f"__op is {op!r:.20}, not one of {', '.join(OPERATIONS)}"
-        raise fields.error(problem, f"{_ADDED}op")
-    deleted = fields.get(f"{_ADDED}deleted")
+        name = added.names.get("op", "op")
+        problem = f"{name} is {op!r:.20}, not one of {', '.join(OPERATIONS)}"
+        raise added.error(problem, "op")
+    deleted = added.value("deleted")
     if deleted not in (None, True, False, "true", "false"):
-        raise fields.error(f"__deleted is {deleted!r:.20}, not true or false", f"{_ADDED}deleted")
+        raise added.error(f"{DELETED} is {deleted!r:.20}, not true or false", "deleted")
     return op or ("d" if deleted in (True, "true") else "")
 
 
-def _position(fields: Fields) -> Position:
-    def number(name: str) -> int | None:
-        for full in (f"{_ADDED}{_SOURCE}{name}", f"{_ADDED}{name}"):
-            if fields.get(full) is not None:
-                return fields.optional_integer(full)
-        return None
-
-    sent = fields.optional_integer(f"{_ADDED}ts_ms")
-    commit = fields.optional_integer(f"{_ADDED}{_SOURCE}ts_ms")
-    tx_id = number("txId")
-    return Position(
-        lsn=number("lsn"),
-        tx_id=None if tx_id is None else str(tx_id),
-        commit_ms=commit,
-        sent_ms=sent,
-    )
+def _position(added: Added) -> Position:
+    found: dict[str, int | str] = {}
+    for name, place in (("ts_ms", "sent_ms"), (f"{SOURCE}ts_ms", "commit_ms")):
+        moment = added.integer(name)
+        if moment is not None:
+            found[place] = moment
+    for member in GENERAL.members:
+        names = (f"{SOURCE}{member.name}", member.name)
+        if not member.in_position or member.place in found:
+            continue
+        is_text = member.place in TEXT_PLACES
+        value = added.value(*names) if is_text else added.integer(*names)
+        if value is not None:
+            found[member.place] = f"{value}" if is_text else value
+    return Position(**found)  # type: ignore[arg-type]  # each has the type of its field

@@ -8,7 +8,7 @@ begin with ``key`` or ``value``; offsets count from the start of that side.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeVar
 
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
@@ -16,31 +16,52 @@ from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.definitions import defined_struct, doubtful_times
 from cdcwire.connect.fields import DEFINITIONS, Fields, Origin, definition_of, read_part, typed
 from cdcwire.connect.types import TIME
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.message import (
     OPERATIONS,
+    ROUTER_FIELD,
     SNAPSHOTS,
-    Block,
-    Boundary,
     CdlMembers,
     Change,
-    Heartbeat,
     KeyPart,
-    LogicalMessage,
     Message,
     Source,
     TextKey,
     Tombstone,
-    Unwrapped,
+    WithValue,
 )
+from cdcwire.formats.debezium_json.reading_others import (
+    Key,
+    block_of,
+    boundary,
+    ddl,
+    heartbeat,
+    kept,
+    key_part,
+    logical_message,
+    notification,
+    watermark,
+)
+from cdcwire.formats.debezium_json.schema_changes import MEMBERS as SCHEMA_CHANGE_MEMBERS
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
-from cdcwire.formats.debezium_json.unwrapped import is_unwrapped, unwrapped_of
+from cdcwire.formats.debezium_json.source import (
+    CLAUSE as _SOURCE,
+)
+from cdcwire.formats.debezium_json.source import (
+    is_of_other_producer,
+    read_any_source,
+    read_source,
+    table_named,
+    table_of_json,
+    warnings_of,
+)
+from cdcwire.formats.debezium_json.unwrapped import RowSettings, is_unwrapped, unwrapped_of
 from cdcwire.model.events import Table
 
 _MEMBERS = "debezium-json: members"
-_SOURCE = "debezium-json: source"
 _OPERATION = "debezium-json: operation"
 _IMAGES = "debezium-json: images"
 _KEYS = "debezium-json: keys"
@@ -51,14 +72,14 @@ _LOGICAL = "debezium-json: logical messages"
 _VERSION = "debezium-json: message version"
 _SNAPSHOT = "debezium-json: snapshot"
 _LINT = "debezium-json: lint"
+_SCHEMA_CHANGES = "debezium-json: schema changes"
+_NOTIFICATIONS = "debezium-json: notifications"
+_TICDC = b'"connector":"TiCDC"'
+OF_NOTIFICATIONS = {"id", "type", "aggregate_type", "additional_data", "timestamp"}
 _USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
 _NO_FIELDS = Schema("struct", True)
 _OF_BOUNDARIES = frozenset(("status", "id", "event_count", "data_collections", "ts_ms"))
-_NAMED = frozenset(
-    ("version", "connector", "name", "ts_ms", "snapshot", "db", "schema", "table", "txId", "lsn")
-)
-WithValue: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat | Unwrapped"
-Key: TypeAlias = "Parsed | TextKey | None"
+Decoded = TypeVar("Decoded", bound=WithValue)
 _MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
 _CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
 
@@ -71,34 +92,51 @@ def decode(
     The context's tables give the types of columns where messages have no schema.
     Raises: TruncatedError, DecodeError, OptionError.
     """
-    return read_message(value, key, read_settings(context), context.tables)
+    return read_message(KafkaMessage(key, value), read_settings(context), context.tables)
 
 
 def read_message(
-    value: bytes | None, key: bytes | None, settings: Settings, tables: tuple[Table, ...] = ()
+    message: KafkaMessage, settings: Settings, tables: tuple[Table, ...] = ()
 ) -> Message:
-    """Return what a message says; without a value it is a tombstone. See ``decode``."""
-    key_parsed = None if key is None else read_key(key, settings)
+    """Return what a message says; without a value it is a tombstone. See ``decode``.
+
+    Without its key, the definition of the table names the columns of the key.
+    """
+    value, key, has_key = message.value, message.key, message.has_key
+    router = settings.key_field_name
+    is_loose = value is not None and _TICDC in value
+    key_parsed = None if key is None else read_key(key, settings, is_loose=is_loose)
     if value is None:
-        return Tombstone(_key_part(key_parsed))
-    parsed = read_part(value, "value", settings)
-    key_names = _key_names(key_parsed, None)
+        return Tombstone(key_part(key_parsed))
+    parsed = read_part(value, "value", settings, is_loose=is_loose)
+    if parsed.envelope.wrapped and parsed.envelope.schema is None and parsed.json is None:
+        return Tombstone(key_part(key_parsed))  # as by JsonConverters before KAFKA-3832
+    key_names = _key_names(key_parsed, None, router) if has_key else None
     if settings.transforms == "unwrap" and is_unwrapped(parsed, key_names):
-        row = unwrapped_of(parsed, key_names, _key_part(key_parsed), settings, tables)
+        more = RowSettings(settings, tables, message.headers)
+        row = unwrapped_of(parsed, key_names, key_part(key_parsed), more)
         return _checked(row, settings, Origin("value", parsed))
     structs, origin = image_schemas(Origin("value", parsed), settings, tables)
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
-    message = _message(fields, key_parsed)
-    if isinstance(message, Change):
-        if is_foreign_op(message, settings):
-            hint = "; read-r-as-c reads it as an insert" if message.op == "r" else ""
-            problem = f"op {message.op} in a message of CDL's, which has c, u and d{hint}"
+    if settings.producer == "any" and is_of_other_producer(fields):
+        source = read_any_source(fields, tables)
+        found: WithValue = _change(fields, key_parsed, router, source)
+        has_key = has_key and key is not None  # a table may have one although none is sent
+    else:
+        found = _message(fields, key_parsed, router)
+    if isinstance(found, Change):
+        if not has_key and found.cdl is None:
+            found = replace(found, key=None)
+        if is_foreign_op(found, settings):
+            hint = "; read-r-as-c reads it as an insert" if found.op == "r" else ""
+            problem = f"op {found.op} in a message of CDL's, which has c, u and d{hint}"
             raise fields.error(problem, "op", _OPERATION)
-        if message.key is None:
-            known, origin = definition_of(tables, *_names_of(message.source), origin)
-            message = replace(message, key=None if known is None else known.key)
-    return _checked(message, settings, origin)
+        if found.key is None:
+            named = table_named(found.source)
+            known, origin = definition_of(tables, named.schema, named.name, origin)
+            found = replace(found, key=None if known is None else known.key)
+    return _checked(found, settings, origin)
 
 
 def is_foreign_op(change: Change, settings: Settings) -> bool:
@@ -108,26 +146,18 @@ def is_foreign_op(change: Change, settings: Settings) -> bool:
     )
 
 
-def read_key(key: bytes, settings: Settings) -> Parsed | TextKey:
-    """Return a Kafka key. Raises: DecodeError."""
+def read_key(key: bytes, settings: Settings, *, is_loose: bool = False) -> Parsed | TextKey:
+    """Return a Kafka key; ``is_loose`` as in ``read_part``. Raises: DecodeError."""
     if settings.key_converter == "json":
         others = "for StringConverter set key-converter=string"
-        return read_part(key, "key", settings, other_keys=others)
+        return read_part(key, "key", settings, other_keys=others, is_loose=is_loose)
     try:
         return TextKey(key.decode())
     except UnicodeDecodeError as error:
         raise DecodeError("the key is not UTF-8", error.start, _KEYS, ("key",)) from None
 
 
-def _key_part(key: Key) -> KeyPart:
-    return key.envelope if isinstance(key, Parsed) else key
-
-
-def _names_of(source: Source) -> tuple[str, str]:
-    return source.schema or source.db, source.table
-
-
-def _checked(message: WithValue, settings: Settings, origin: Origin) -> WithValue:
+def _checked(message: Decoded, settings: Settings, origin: Origin) -> Decoded:
     if settings.lint == "strict" and message.warnings:
         raise origin.error(message.warnings[0], _LINT)
     return message
@@ -152,7 +182,7 @@ def _key_bytes(key: KeyPart) -> bytes | None:
 
 def change_of(envelope: Envelope) -> Change:
     """Return the change that an envelope of schema and payload holds. Raises: DecodeError."""
-    return _change(_fields_of(envelope), None)
+    return _change(_fields_of(envelope), None, ROUTER_FIELD)
 
 
 def message_of(envelope: Envelope, key: Key) -> WithValue:
@@ -160,7 +190,7 @@ def message_of(envelope: Envelope, key: Key) -> WithValue:
 
     Raises: DecodeError at byte 0; ``decode`` finds the place in the same bytes.
     """
-    return _message(_fields_of(envelope), key)
+    return _message(_fields_of(envelope), key, ROUTER_FIELD)
 
 
 def _fields_of(envelope: Envelope) -> Fields:
@@ -179,17 +209,15 @@ def image_schemas(
     if origin.parsed.envelope.schema is not None or not isinstance(payload, JsonObject):
         return {}, origin
     source = payload.get("source")
-    if source is None or not isinstance(source.value, JsonObject):
-        return {}, origin
-    db, schema, table = (
-        member.value if member is not None else None
-        for member in map(source.value.get, ("db", "schema", "table"))
-    )
-    # As in the events: where there is no schema, as in MySQL, it is the database.
-    known, origin = definition_of(tables, schema or db, table, origin)
+    named = source.value if source is not None and isinstance(source.value, JsonObject) else None
+    known: Table | None = None
+    if settings.producer == "any" and (named is None or named.get("table") is None):
+        known = tables[0] if len(tables) == 1 else None
+    elif named is not None:
+        known, origin = definition_of(tables, *table_of_json(named), origin)
     if known is None or known.columns is None:
         return {}, origin
-    connector = source.value.get("connector")
+    connector = None if named is None else named.get("connector")
     if connector is not None and connector.value in _MILLISECONDS:
         origin = _with_doubts(origin, doubtful_times(known.columns, settings.style))
     struct = defined_struct(known.columns, settings.style)
@@ -209,17 +237,23 @@ def _with_doubts(origin: Origin, names: tuple[str, ...]) -> Origin:
     return replace(origin, parsed=replace(origin.parsed, warnings=warnings))
 
 
-def _message(fields: Fields, key: Key) -> WithValue:
+def _message(fields: Fields, key: Key, router: str) -> WithValue:
     names = {field.name for field in fields.schema.fields}
     if "op" in names and "source" in names:
         if fields.get("op") == "m":
-            return _logical_message(fields, key)
-        return _change(fields, key)
+            if "message" not in names:
+                return watermark(fields, key)
+            return logical_message(fields, key)
+        return _change(fields, key, router)
     # A row by itself may have columns of these names: the other members distinguish them.
     if "status" in names and names <= _OF_BOUNDARIES and (names - {"status", "id", "ts_ms"}):
-        return _boundary(fields, key)
+        return boundary(fields, key)
     if names == {"ts_ms"}:
-        return _heartbeat(fields, key)
+        return heartbeat(fields, key)
+    if {"source", "ddl", "tableChanges"} <= names <= SCHEMA_CHANGE_MEMBERS:
+        return ddl(fields, key)
+    if names == OF_NOTIFICATIONS:
+        return notification(fields, key)
     raise fields.origin.error(_foreign(names), _MEMBERS)
 
 
@@ -227,22 +261,24 @@ def _foreign(names: set[str]) -> str:
     """Return what a payload is that is not a message of Debezium's."""
     if {"specversion", "type"} <= names:
         return "a CloudEvent: set value.converter to JsonConverter"
-    if "ddl" in names and ("tableChanges" in names or "databaseName" in names):
-        return "a message of the schema change topic: read the topics of the tables"
+    if {"ddl", "databaseName"} <= names:
+        return "a schema change without source"
+    if "updateDescription" in names:
+        return "a change of MongoDB's connector, which has documents, not rows"
     if "op" in names:
-        return "a change without source"
+        return "a change without source: producer=any reads those of other producers"
     return (
         "not a Debezium change, heartbeat or transaction message; read rows of "
         "ExtractNewRecordState with transforms=unwrap"
     )
 
 
-def _change(fields: Fields, key: Key) -> Change:
+def _change(fields: Fields, key: Key, router: str, source: Source | None = None) -> Change:
     op = fields.text("op")
     if op not in OPERATIONS:
         problem = f"op is {op!r:.20}, not one of {', '.join(OPERATIONS)} or m"
         raise fields.error(problem, "op", _OPERATION)
-    source = _source(fields)
+    source = read_source(fields) if source is None else source
     cdl = _cdl_members(fields)
     before, after = _row(fields, "before"), _row(fields, "after")
     change = Change(
@@ -253,51 +289,30 @@ def _change(fields: Fields, key: Key) -> Change:
         fields.optional_integer("ts_ms"),
         fields.optional_integer("ts_us"),
         fields.optional_integer("ts_ns"),
-        _block(fields),
-        _key_names(key, cdl),
+        block_of(fields),
+        _key_names(key, cdl, router),
         cdl,
-        _kept(fields),
-        _key_part(key),
+        kept(fields),
+        key_part(key),
     )
+    if isinstance(key, Parsed) and key.envelope.schema is not None:
+        change = _with_key_facts(change, key, router)
     _check_images(change, fields)
     warnings = (*fields.origin.parsed.warnings, *_warnings(change, fields))
     return replace(change, warnings=warnings) if warnings else change
 
 
-def _kept(fields: Fields) -> Envelope:
-    """Return what is written back: a payload without schema stays as it came."""
-    parsed = fields.origin.parsed
-    if parsed.envelope.schema is None:
-        return parsed.envelope
-    return Envelope(fields.schema, fields.values, parsed.envelope.wrapped)
-
-
-def _source(fields: Fields) -> Source:
-    source = fields.struct("source")
-    source.clause = _SOURCE
-    others = tuple(
-        (field.name, value)
-        for field, value in zip(source.schema.fields, source.values, strict=True)
-        if field.name not in _NAMED
-    )
-    return Source(
-        source.text("version"),
-        source.text("connector"),
-        source.text("name"),
-        source.integer("ts_ms"),
-        source.optional_text("snapshot"),
-        source.text("db"),
-        source.optional_text("schema") or "",
-        source.text("table"),
-        _transaction_id(source),
-        source.optional_integer("lsn"),
-        others,
-    )
-
-
-def _transaction_id(source: Fields) -> int | None:
-    """Return the number of the transaction; Oracle's is text and stays with the other fields."""
-    return None if isinstance(source.get("txId"), str) else source.optional_integer("txId")
+def _with_key_facts(change: Change, key: Parsed, router: str) -> Change:
+    """Return a change with what its key shows beyond the names of its columns."""
+    schema, payload = key.envelope.schema, key.envelope.payload
+    if schema is None or not isinstance(payload, tuple):
+        return change
+    place = schema.index(router)
+    if place is not None and isinstance(payload[place], str):
+        change = replace(change, physical_table=payload[place])
+    if any(field.schema.optional for field in schema.fields):
+        change = replace(change, key_may_be_null=True)
+    return change
 
 
 def _cdl_members(fields: Fields) -> CdlMembers | None:
@@ -325,26 +340,16 @@ def _row(fields: Fields, name: str) -> Row:
     return Row(found.schema, found.values, fields.origin)
 
 
-def _block(fields: Fields) -> Block | None:
-    block = fields.optional_struct("transaction")
-    if block is None:
-        return None
-    block.clause = _BLOCK
-    return Block(
-        block.text("id"), block.integer("total_order"), block.integer("data_collection_order")
-    )
-
-
-def _key_names(key: Key, cdl: CdlMembers | None) -> tuple[str, ...] | None:
+def _key_names(key: Key, cdl: CdlMembers | None, router: str) -> tuple[str, ...] | None:
     if cdl is not None:
         return tuple(field.name for field in cdl.unique.schema.fields)
     if not isinstance(key, Parsed):
         return () if key is None else None
     schema, json = key.envelope.schema, key.json
     if schema is not None and schema.type == "struct":
-        return tuple(field.name for field in schema.fields)
+        return tuple(f.name for f in schema.fields if f.name != router)
     if schema is None and isinstance(json, JsonObject):
-        return tuple(member.name for member in json.members)
+        return tuple(m.name for m in json.members if m.name != router)
     return () if key.envelope.payload is None else None  # a value does not name its column
 
 
@@ -360,7 +365,7 @@ def _check_images(change: Change, fields: Fields) -> None:
 
 
 def _warnings(change: Change, fields: Fields) -> list[str]:
-    warnings = []
+    warnings = warnings_of(change.source)
     if change.source.snapshot not in _USUAL_SNAPSHOTS:
         warnings += _snapshot_warnings(change.source.snapshot, fields)
     columns = {field.name for field in change.before.schema.fields or change.after.schema.fields}
@@ -383,66 +388,3 @@ def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
     if allowed is None or snapshot in allowed.split(","):
         return []
     return [f"snapshot {snapshot!r} is not allowed by its schema ({_SNAPSHOT})"]
-
-
-def _logical_message(fields: Fields, key: Key) -> LogicalMessage:
-    message = fields.struct("message")
-    message.clause = _LOGICAL
-    content = message.get("content")
-    if content is not None and not isinstance(content, (str, bytes)):
-        raise message.error("content is neither text nor bytes", "content")
-    return LogicalMessage(
-        message.optional_text("prefix"),
-        content,
-        _source(fields),
-        fields.optional_integer("ts_ms"),
-        _block(fields),
-        _kept(fields),
-        _key_part(key),
-        fields.origin.parsed.warnings,
-    )
-
-
-def _boundary(fields: Fields, key: Key) -> Boundary:
-    fields.clause = _BOUNDARY
-    status = fields.text("status")
-    if status != "BEGIN" and status != "END":
-        raise fields.error(f"status is {status!r:.20}, not BEGIN or END", "status")
-    collections = fields.get("data_collections")
-    counts = None
-    if collections is not None:
-        schema = fields.schema_of("data_collections")
-        if not isinstance(collections, tuple) or schema is None or schema.type != "array":
-            raise fields.error("data_collections is not an array", "data_collections")
-        entries = [
-            Fields(schema.items, item, _BOUNDARY, fields.origin, ("data_collections", index))
-            for index, item in enumerate(collections)
-        ]
-        counts = tuple((one.text("data_collection"), one.integer("event_count")) for one in entries)
-    return Boundary(
-        "BEGIN" if status == "BEGIN" else "END",
-        fields.text("id"),
-        fields.optional_integer("ts_ms"),
-        fields.optional_integer("event_count"),
-        counts,
-        _kept(fields),
-        _key_part(key),
-        fields.origin.parsed.warnings,
-    )
-
-
-def _heartbeat(fields: Fields, key: Key) -> Heartbeat:
-    fields.clause = _HEARTBEAT
-    name = None
-    if isinstance(key, Parsed):
-        origin = Origin("key", key)
-        envelope, origin = typed(origin, {})
-        members = Fields(envelope.schema, envelope.payload, _HEARTBEAT, origin)
-        name = members.optional_text("serverName")
-    return Heartbeat(
-        fields.integer("ts_ms"),
-        name,
-        _kept(fields),
-        _key_part(key),
-        fields.origin.parsed.warnings,
-    )

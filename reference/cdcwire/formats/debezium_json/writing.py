@@ -7,19 +7,18 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
-from cdcwire.connect.cdl import OPTIONAL_STRING, ROW_CHANGE, STRING, VERSION_2
+from cdcwire.connect.cdl import OPTIONAL_STRING, ROW_CHANGE, SOURCE, STRING, VERSION_2
 from cdcwire.connect.images import WrittenRows, check_images, schemas_of, written_rows
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.made_up import filled
 from cdcwire.formats.debezium_json.schemas import (
     block_schema,
-    is_new,
     moments,
-    safe_name,
     source_schema,
 )
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Dialect, Settings
+from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.shapes import Shape, shape_of
 from cdcwire.formats.debezium_json.transactions import moved_behind, with_transactions
 from cdcwire.formats.debezium_json.writing_others import write_heartbeat, write_marker
 from cdcwire.formats.debezium_json.writing_parts import (
@@ -107,7 +106,10 @@ def _row_messages(
 ) -> Iterator[KafkaMessage]:
     known = definitions.get((event.table.schema, event.table.name))
     if event.op == "delete" and event.sent == "key" and known is not None:
-        event = replace(event, before=filled(event.before, known, settings))
+        shape = shape_of(event.extra, settings)
+        if not shape.source.whole_rows:
+            is_default = shape.style_of(settings).with_defaults
+            event = replace(event, before=filled(event.before, known, with_defaults=is_default))
     message = usual(event)
     if message is not None:
         yield message
@@ -117,7 +119,8 @@ def _row_messages(
     if event.op not in OPS:
         raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
     check_images(event, "debezium-json: images")
-    rows = written_rows(event, settings.style)
+    shape = shape_of(event.extra, settings)
+    rows = written_rows(event, shape.style_of(settings, is_snapshot=event.op == "read"))
     if settings.dialect == "cdl":
         yield KafkaMessage(None, value_bytes(cdl_envelope(event, rows, settings), settings))
         return
@@ -133,20 +136,19 @@ def _row_messages(
 
 
 def _row_message(event: RowChange, rows: WrittenRows, op: str, settings: Settings) -> KafkaMessage:
-    name, key = source_name(event.table, settings, event.extra), None
+    shape, key = shape_of(event.extra, settings), None
     values = rows.key_after if rows.after is not None else rows.key_before
     if values is not None:
-        key_name = safe_name(settings.dialect, name, "Key")
+        key_name = shape.safe_name(names_of(event.table, settings, event.extra), "Key")
         key = envelope_bytes(Envelope(replace(rows.key, name=key_name), values), settings)
     envelope = _envelope(event.table, event.position, event.extra, rows, op, settings)
     return KafkaMessage(key, value_bytes(envelope, settings))
 
 
-def source_name(table: Table, settings: Settings, extra: Extra) -> str:
+def names_of(table: Table, settings: Settings, extra: Extra) -> str:
     """Return the names of source, schema and table, which begin the names of schemas."""
     server = extra_text(extra, "source_name") or settings.topic_prefix
-    parts = (part for part in (server, table.schema, table.name) if part)
-    return ".".join(parts)
+    return shape_of(extra, settings).name_of(server, table)
 
 
 def _envelope(
@@ -157,31 +159,29 @@ def _envelope(
     op: str,
     settings: Settings,
 ) -> Envelope:
-    dialect = settings.dialect
-    name = source_name(table, settings, extra)
+    shape = shape_of(extra, settings)
     block = block_values(position, extra)
     source = source_values(table, position, extra, settings, op)
-    moments_of = moment_values(position, extra, settings)
+    moments_of = moment_values(position, extra, shape)
     images = (rows.before, rows.after, source)
-    if is_new(dialect):
+    if shape.has_block_first:
         members: tuple[ConnectValue, ...] = (*images, block, op, *moments_of)
     else:
         members = (*images, op, *moments_of, block)
-    return Envelope(envelope_schema(name, rows.struct, dialect), members)
+    return Envelope(envelope_schema(names_of(table, settings, extra), rows.struct, shape), members)
 
 
-def envelope_schema(name: str, struct: Schema, dialect: Dialect) -> Schema:
+def envelope_schema(name: str, struct: Schema, shape: Shape) -> Schema:
     """Return the schema of an envelope; ``struct``: that of its rows."""
-    row = replace(struct, name=safe_name(dialect, name, "Value"))
-    fields = [Field("before", row), Field("after", row), Field("source", source_schema(dialect))]
-    transaction = Field("transaction", block_schema(dialect))
-    if is_new(dialect):
-        fields += [transaction, Field("op", STRING), *moments(dialect)]
+    row = replace(struct, name=shape.safe_name(name, "Value"))
+    fields = [Field("before", row), Field("after", row), Field("source", source_schema(shape))]
+    transaction = Field("transaction", block_schema(shape))
+    if shape.has_block_first:
+        fields += [transaction, Field("op", STRING), *moments(shape)]
     else:
-        fields += [Field("op", STRING), *moments(dialect), transaction]
-    version = 2 if is_new(dialect) else None
-    full_name = safe_name(dialect, name, "Envelope")
-    return Schema("struct", False, full_name, version, fields=tuple(fields))
+        fields += [Field("op", STRING), *moments(shape), transaction]
+    full_name = shape.safe_name(name, "Envelope")
+    return Schema("struct", False, full_name, shape.envelope_version, fields=tuple(fields))
 
 
 def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Envelope:
@@ -213,7 +213,7 @@ def cdl_schema(name: str, struct: Schema, key: Schema, has_heartbeat: bool) -> S
     fields = [
         Field("before", replace(struct, name="before")),
         Field("after", replace(struct, name="data")),
-        Field("source", source_schema("cdl")),
+        Field("source", SOURCE),
         Field("op", STRING),
         Field("ts_ms", Schema("int64")),
         Field("message_version", STRING),
@@ -236,7 +236,8 @@ def _truncate(
         raise EncodeError(problem, "debezium-json: truncate")
     table = event.table
     known = definitions.get((table.schema, table.name), table)
-    struct, _, _ = schemas_of(replace(known, key=()), known.columns or (), settings.style)
+    style = shape_of(event.extra, settings).style_of(settings)
+    struct, _, _ = schemas_of(replace(known, key=()), known.columns or (), style)
     position, extra = event.position, event.extra
     rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
     envelope = _envelope(table, position, extra, rows, "t", settings)

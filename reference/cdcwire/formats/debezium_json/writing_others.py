@@ -12,11 +12,11 @@ from cdcwire.formats.debezium_json.schemas import (
     boundary_schema,
     heartbeat_key_schema,
     heartbeat_schema,
-    is_new,
     logical_key_schema,
     logical_schema,
 )
 from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.formats.debezium_json.shapes import shape_of, shape_without_source
 from cdcwire.formats.debezium_json.writing_parts import (
     block_values,
     envelope_bytes,
@@ -43,9 +43,9 @@ def write_heartbeat(event: Progress, settings: Settings) -> KafkaMessage:
             "the time is required", "debezium-json: heartbeats", ("position", "sent_ms")
         )
     name = extra_text(event.extra, "source_name") or settings.topic_prefix
-    dialect = settings.dialect
-    key = Envelope(heartbeat_key_schema(dialect), (name,))
-    value = Envelope(heartbeat_schema(dialect), (moment,))
+    shape = shape_without_source(settings)
+    key = Envelope(heartbeat_key_schema(shape), (name,))
+    value = Envelope(heartbeat_schema(shape), (moment,))
     return _message(key, value, settings, is_known_by_key=True)
 
 
@@ -63,8 +63,8 @@ def write_marker(event: Marker, settings: Settings) -> KafkaMessage:
 
 
 def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
-    moment, extra, dialect = event.position.sent_ms, event.extra, settings.dialect
-    if event.id is None or (moment is None and is_new(dialect)):
+    moment, extra, shape = event.position.sent_ms, event.extra, shape_without_source(settings)
+    if event.id is None or (moment is None and shape.has_schema_versions):
         raise EncodeError("the border of a transaction needs its id and time", _BOUNDARY)
     text = extra_text(extra, "data_collections")
     payload: list[ConnectValue] = [
@@ -73,10 +73,10 @@ def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
         extra_number(extra, "event_count"),
         None if text is None else _collections(text),
     ]
-    if is_new(dialect):
+    if shape.has_schema_versions:
         payload.append(moment)
-    key = Envelope(boundary_key_schema(dialect), (event.id,))
-    value = Envelope(boundary_schema(dialect), tuple(payload))
+    key = Envelope(boundary_key_schema(shape), (event.id,))
+    value = Envelope(boundary_schema(shape), tuple(payload))
     return _message(key, value, settings, is_known_by_key=True)
 
 
@@ -89,19 +89,22 @@ def _collections(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _logical(event: Marker, settings: Settings) -> KafkaMessage:
-    extra, position, dialect = event.extra, event.position, settings.dialect
+    extra, position, shape = event.extra, event.position, shape_of(event.extra, settings)
+    if shape.source.name != "postgresql":
+        problem = f"the connector {shape.source.name} has no logical messages"
+        raise EncodeError(problem, "debezium-json: logical messages", ("extra", "connector"))
     content = extra.get("content")
     block = block_values(position, extra)
     kind: ConnectType = "string" if isinstance(content, str) else "bytes"
-    has_block = block is not None or dialect == "debezium-3.2"  # there always, 2.7 has none
-    schema = logical_schema(dialect, kind, has_block)
+    has_block = block is not None or shape.version >= (3, 2)  # there always, 2.7 has none
+    schema = logical_schema(shape, kind, has_block)
     table = Table("", "", extra_text(extra, "database") or settings.database)
     source = source_values(table, position, extra, settings, "m")
     payload: list[ConnectValue] = ["m", position.sent_ms, source]
     if has_block:
         payload.append(block)
     payload.append((event.id, content))
-    key = Envelope(logical_key_schema(dialect), (event.id,))
+    key = Envelope(logical_key_schema(shape), (event.id,))
     value = Envelope(schema, tuple(payload))
     return _message(key, value, settings, is_known_by_key=False)
 

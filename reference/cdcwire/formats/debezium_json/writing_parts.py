@@ -8,10 +8,13 @@ from dataclasses import replace
 from cdcwire.connect import ConnectValue, Envelope
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.debezium_json.schemas import VERSIONS, is_new, source_schema
+from cdcwire.formats.debezium_json.connectors import Member
+from cdcwire.formats.debezium_json.schemas import source_schema
 from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.formats.debezium_json.shapes import VERSIONS, Shape, shape_of
 from cdcwire.formats.debezium_json.unwrapped import is_row_schema
 from cdcwire.model.events import Extra, Position, Table
+from cdcwire.model.paths import Path
 from cdcwire.model.tso import ms_of_tso
 
 _MEMBERS = "debezium-json: members"
@@ -23,27 +26,56 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
 def source_values(
     table: Table, position: Position, extra: Extra, settings: Settings, op: str
 ) -> tuple[ConnectValue, ...]:
-    """Return the values of ``source`` in the order of its schema."""
+    """Return the values of ``source`` in the order of its schema. Raises: EncodeError."""
     if table.name is None:
         raise EncodeError("a change needs the name of its table", _SOURCE)
-    connector = extra_text(extra, "connector")
+    shape = shape_of(extra, settings)
+    database, schema = table.database or settings.database, table.schema or ""
+    declared = shape.source
+    if not declared.has_database:
+        database = schema if declared.schema_member == "db" else table.database or ""
+    connector = extra_text(extra, "connector") or settings.row_connector
     values: dict[str, ConnectValue] = {
         "version": extra_text(extra, "connector_version") or VERSIONS[settings.dialect],
-        "connector": "postgresql" if connector is None else connector.lower(),
+        "connector": connector.lower(),
         "name": extra_text(extra, "source_name") or settings.topic_prefix,
         "ts_ms": commit_ms_of(position),
         "snapshot": _snapshot(extra, op),
-        "db": table.database or settings.database,
         "sequence": extra_text(extra, "sequence"),
         "ts_us": extra_number(extra, "source_ts_us"),
         "ts_ns": extra_number(extra, "source_ts_ns"),
-        "schema": table.schema or "",
+        declared.schema_member: schema,
+        "db": database,
         "table": table.name,
-        "txId": transaction_number(position),
-        "lsn": position.lsn,
-        "xmin": extra_number(extra, "xmin"),
     }
-    return tuple(values[field.name] for field in source_schema(settings.dialect).fields)
+    for member in declared.members_of(shape.version):
+        if member.place:
+            values[member.name] = member_value(member, position, extra)
+    return tuple(values[field.name] for field in source_schema(shape).fields)
+
+
+def member_value(member: Member, position: Position, extra: Extra) -> int | str | None:
+    """Return the value of a member of ``source``. Raises: EncodeError."""
+    where: Path = ("extra", member.place)
+    found: int | str | None
+    if member.in_position:
+        found, where = getattr(position, member.place), ("position", member.place)
+    else:
+        found = extra_text(extra, member.place)
+    if found is None:
+        found = member.missing
+        if found is None and not member.optional:
+            raise EncodeError(f"the source needs {member.name}", _SOURCE, where)
+        return found
+    if member.type == "string":
+        return f"{found}"
+    if isinstance(found, int):
+        return found
+    if _INTEGER.fullmatch(found) is None:
+        names = {"tx_id": "transaction id"}
+        what = names.get(member.place, member.name)
+        raise EncodeError(f"{what} {found!r:.40} is not an integer", _SOURCE, where)
+    return int(found)
 
 
 def _snapshot(extra: Extra, op: str) -> str | None:
@@ -61,16 +93,6 @@ def commit_ms_of(position: Position) -> int:
     raise EncodeError("the time of the commit is required", _SOURCE, ("position", "commit_ms"))
 
 
-def transaction_number(position: Position) -> int | None:
-    """Return the id of the transaction, None without one. Raises: EncodeError."""
-    if position.tx_id is None:
-        return None
-    if _INTEGER.fullmatch(position.tx_id) is None:
-        problem = f"transaction id {position.tx_id!r:.40} is not an integer"
-        raise EncodeError(problem, _SOURCE, ("position", "tx_id"))
-    return int(position.tx_id)
-
-
 def block_values(position: Position, extra: Extra) -> tuple[ConnectValue, ...] | None:
     """Return the values of ``transaction``; None where there is no id. Raises: EncodeError."""
     name = extra_text(extra, "transaction_id")
@@ -82,9 +104,9 @@ def block_values(position: Position, extra: Extra) -> tuple[ConnectValue, ...] |
     return name, position.tx_order, order
 
 
-def moment_values(position: Position, extra: Extra, settings: Settings) -> list[int | None]:
-    """Return when the connector handled an event, as far as the dialect says it."""
-    if not is_new(settings.dialect):
+def moment_values(position: Position, extra: Extra, shape: Shape) -> list[int | None]:
+    """Return when the connector handled an event, as far as the version says it."""
+    if not shape.has_moments:
         return [position.sent_ms]
     return [position.sent_ms, extra_number(extra, "ts_us"), extra_number(extra, "ts_ns")]
 

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from cdcwire.formats.maxwell_json.message import ColumnDefinition, TableDefinition
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Role, Table
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, Role
 
 UTC = "+00:00"  # of TIMESTAMP, whatever the zone of the server is
 
@@ -45,11 +46,15 @@ _TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longte
 class Definitions:
     """The tables that rows are read by, by schema and name. A later definition wins."""
 
-    __slots__ = ("_tables",)
+    __slots__ = ("_columns", "_tables")
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self._tables = {(table.schema, table.name): table for table in tables}
         self._tables = {name: table for name, table in self._tables.items() if table.columns}
+        self._columns: dict[tuple[str | None, str | None], ColumnsByName] = {
+            name: {column.name: column for column in table.columns or ()}
+            for name, table in self._tables.items()
+        }
 
     def table(self, schema: str, name: str) -> Table | None:
         """Return the definition of a table, or None if it is unknown."""
@@ -57,10 +62,7 @@ class Definitions:
 
     def columns(self, schema: str, name: str) -> ColumnsByName:
         """Return the columns of a table by name; none if the table is unknown."""
-        table = self.table(schema, name)
-        if table is None or table.columns is None:
-            return NO_COLUMNS
-        return {column.name: column for column in table.columns}
+        return self._columns.get((schema, name), NO_COLUMNS)
 
 
 NO_DEFINITIONS = Definitions(())

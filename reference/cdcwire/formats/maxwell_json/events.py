@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from uuid import NAMESPACE_OID, uuid5
 
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.limits import DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
@@ -42,7 +42,6 @@ from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.maxwell_json.values import digits_added, read_value, written
 from cdcwire.formats.maxwell_json.wire import TRANSACTION, encode_value
 from cdcwire.model.events import (
-    Column,
     Event,
     Extra,
     Image,
@@ -54,15 +53,16 @@ from cdcwire.model.events import (
     SchemaChangeKind,
     Table,
 )
+from cdcwire.model.kinds import Column
 from cdcwire.model.tso import ms_of_tso
 
-_OPS: dict[str, Op] = {
+OPS: dict[str, Op] = {
     "insert": "insert",
     "update": "update",
     "delete": "delete",
     "bootstrap-insert": "read",
 }
-TYPES_OF_ROWS = {op: kind for kind, op in _OPS.items()}
+TYPES_OF_ROWS = {op: kind for kind, op in OPS.items()}
 _KINDS: dict[str, SchemaChangeKind] = {
     "table-create": "create",
     "table-alter": "alter",
@@ -102,7 +102,12 @@ def _row_change(
 ) -> RowChange:
     known = definitions.columns(message.database, message.table)
     definition = definitions.table(message.database, message.table)
-    names = _key_names(message, None if definition is None else definition.key)
+    names = key_names(
+        message.primary_key_columns,
+        None if definition is None else definition.key,
+        None if message.key is None else message.key.names,
+        (cell.name for cell in message.data),
+    )
     digits = DecimalDigits(settings.max_decimal_digits, RULES.limits_clause)
     with step("data"):
         row = _image(message.data, known, selection, digits)
@@ -110,7 +115,7 @@ def _row_change(
     if message.old is not None:
         with step("old"):
             old = _image(message.old, known, selection, digits)
-    op = _OPS[message.type]
+    op = OPS[message.type]
     before, after = (row, None) if op == "delete" else (old, row)
     # Without NULLs a column that is not in ``old`` is unchanged, or it was NULL.
     is_changed = old is not None and settings.output_nulls
@@ -143,18 +148,32 @@ def _image(
     return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 
-def _key_names(message: RowMessage, defined: tuple[str, ...] | None) -> tuple[str, ...] | None:
+def key_names(
+    named: tuple[str, ...] | None,
+    defined: tuple[str, ...] | None,
+    in_key: tuple[str, ...] | None,
+    columns: Iterable[str],
+) -> tuple[str, ...] | None:
     """Return the key columns: as the row names them, else the definition, else its Kafka key.
 
-    A Kafka key has the names in lower case.
+    ``in_key``: the names in the Kafka key, which are in lower case. ``columns``: those in ``data``.
     """
-    if message.primary_key_columns is not None:
-        return message.primary_key_columns
-    key = message.key
-    if key is None or defined is not None:
+    if named is not None:
+        return named
+    if in_key is None or defined is not None:
         return defined
-    names = {cell.name.lower(): cell.name for cell in message.data}
-    return tuple(names.get(cell.name, cell.name) for cell in key.columns)
+    names = {name.lower(): name for name in columns}
+    return tuple(names.get(name, name) for name in in_key)
+
+
+def columns_of_key(key: Key, definitions: Definitions = NO_DEFINITIONS) -> Image:
+    """Return the columns of a Kafka key, by the names that it has: they are in lower case.
+
+    Raises: DecodeError.
+    """
+    known = definitions.columns(key.database, key.table or "")
+    names = {name.lower(): column for name, column in known.items()}
+    return Image.of(read_value(cell, names.get(cell.name)) for cell in key.columns)
 
 
 def _position(message: RowMessage) -> Position:

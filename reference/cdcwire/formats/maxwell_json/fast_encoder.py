@@ -11,17 +11,18 @@ from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.connect.usual_values import string_text
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, texts_of_values
 from cdcwire.core.compiled.json_objects import read_objects
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.maxwell_json.definitions import UTC, definitions_of
 from cdcwire.formats.maxwell_json.events import TYPES_OF_ROWS, messages_of, seconds_of, xid_of
 from cdcwire.formats.maxwell_json.members import INT64_END, written_text, written_texts
 from cdcwire.formats.maxwell_json.rows import written_value
 from cdcwire.formats.maxwell_json.settings import read_settings
-from cdcwire.formats.maxwell_json.values import SPACE, written
+from cdcwire.formats.maxwell_json.values import SPACE, YEAR_END, written
 from cdcwire.formats.maxwell_json.wire import SECONDS_END
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Position, RowChange, Table, Value
+from cdcwire.model.events import Event, Position, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.usual_texts import (
     base64_writer,
     digits_writer,
@@ -33,7 +34,6 @@ from cdcwire.mysql.usual_texts import (
 _MAX_TEXTS = 256  # of one column
 _LONG_JSON = 1 << 16  # characters of a text that may reach the limit on values
 _MANY_LEVELS = 32
-_YEAR_END = 2156
 _NULL = "null"
 
 
@@ -192,7 +192,7 @@ def _writer(column: Column) -> Writer:
         case kinds.JsonType():
             return document
         case kinds.YearType():
-            return integer_writer(0, _YEAR_END)
+            return integer_writer(0, YEAR_END)
         case kinds.FloatType(bits):
             return float_writer(bits, partial(java_float_text, bits=bits), plainly)
         case kinds.DecimalType():

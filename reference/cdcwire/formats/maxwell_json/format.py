@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.format import Format
 from cdcwire.formats.maxwell_json.carries import CARRIES
 from cdcwire.formats.maxwell_json.definitions import definitions_of
-from cdcwire.formats.maxwell_json.events import events_of, messages_of
+from cdcwire.formats.maxwell_json.events import columns_of_key, events_of, messages_of
+from cdcwire.formats.maxwell_json.fast import RowDecoder
 from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
 from cdcwire.formats.maxwell_json.identify import identify
+from cdcwire.formats.maxwell_json.keys import decode_key
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import decode
@@ -68,13 +72,33 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     yield from messages_of(events, read_settings(context), definitions_of(context.tables))
 
 
+def _key_reader(context: Context) -> KeyReader:
+    definitions = definitions_of(context.tables)
+
+    def content(message: KafkaMessage) -> KeyContent | None:
+        if message.key is None:
+            return None
+        key = decode_key(message.key)
+        columns = columns_of_key(key, definitions)
+        return KeyContent(columns, None if key.table is None else (key.database, key.table))
+
+    return content
+
+
 FORMAT = Format(
     name="maxwell-json",
     title="Maxwell JSON",
     page="docs/formats/maxwell-json.md",
     to_events=to_events,
     from_events=from_events,
+    fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
+    comparing=Comparing(
+        key_reader=_key_reader,
+        transaction_ids="transactions of the binlog",
+        commit_ms_in_seconds=True,
+        sends_changed_columns=lambda options: True,
+    ),
     spans=spans,
     identify=identify,
     options=OPTIONS,
@@ -82,6 +106,5 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     needs_tables=True,
-    sends_changed_columns=lambda options: True,
 )
 explain = FORMAT.explain

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cdcwire.connect.strings import quoted
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -18,6 +18,7 @@ from cdcwire.core.strict_json import (
     Number,
     json_kind,
 )
+from cdcwire.model.paths import Path
 
 RULES = JsonRules(
     text_clause="maxwell-json: json text",

@@ -49,6 +49,11 @@ class Key:
     columns: tuple[Cell, ...] = ()
     uuid: str | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(cell.name for cell in self.columns)
+
 
 @dataclass(frozen=True, slots=True)
 class RowMessage:

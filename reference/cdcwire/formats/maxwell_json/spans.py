@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans, json_text, with_instant
@@ -42,6 +42,7 @@ from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
 from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
 from cdcwire.formats.maxwell_json.values import UNTYPED, as_read, value_clause
 from cdcwire.formats.maxwell_json.wire import ENCRYPTION, QUERY, TRANSACTION
+from cdcwire.model.paths import Path
 
 UNKNOWN = "maxwell-json: unknown members"
 _CLAUSES = {

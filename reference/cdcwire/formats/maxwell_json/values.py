@@ -26,10 +26,10 @@ from cdcwire.formats.maxwell_json.members import (
     written_texts,
 )
 from cdcwire.formats.maxwell_json.message import Cell, ColumnValue, Inline
-from cdcwire.golang.numbers import is_float32, read_float32
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.floats import is_float32, read_float32
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.value_texts import integer_range, reader
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
@@ -43,13 +43,16 @@ JSON_VALUES = "maxwell-json: json values"
 UNTYPED = "maxwell-json: columns without definition"
 
 
-_INT64, _UINT64 = kinds.IntType(64), kinds.IntType(64, True)
-_DECIMAL, _TEXT, _JSON, _NULL = (
+# Kinds of definitions that Maxwell has no values of: another producer's form of what it sends.
+FOREIGN = (kinds.UnknownType, kinds.StructType, kinds.ArrayType, kinds.MapType)
+INT64, UINT64 = kinds.IntType(64), kinds.IntType(64, True)
+DECIMAL, TEXT, JSON, NULL = (
     kinds.DecimalType(),
     kinds.TextType(),
     kinds.JsonType(),
     kinds.UnknownType(),
 )
+YEAR_END = 2156
 _INT64_END, _UINT64_END = 1 << 63, 1 << 64
 _EXPONENT = re.compile(r"[eE][+-]?0*([0-9]+)")
 _MAX_EXPONENT_DIGITS = 3
@@ -65,6 +68,10 @@ def read_value(cell: Cell, column: Column | None) -> tuple[Column, Value]:
     if column is None:
         kind, value = _untyped(cell)
         return Column(cell.name, kind), value
+    if isinstance(column.type, FOREIGN) or _is_any_long(column):
+        kind, value = _untyped(cell)
+        if kind == UINT64 or not _is_any_long(column):
+            return replace(column, type=kind), value
     column = as_read(column)
     if cell.value is None:
         return column, None
@@ -76,6 +83,12 @@ def read_value(cell: Cell, column: Column | None) -> tuple[Column, Value]:
             error.path = (cell.name, *error.path)
             raise
         raise DecodeError(str(error), cell.offset, clause, (cell.name,)) from None
+
+
+def _is_any_long(column: Column) -> bool:
+    """Return whether a definition may be of a feed that has BIGINT UNSIGNED as a signed number."""
+    is_declared = column.source is not None and column.source.lower().startswith("bigint")
+    return column.type == INT64 and not is_declared
 
 
 def as_read(column: Column) -> Column:
@@ -127,21 +140,21 @@ def value_clause(kind: kinds.Type) -> str:
 def _untyped(cell: Cell) -> tuple[kinds.Type, Value]:
     match cell.value:
         case None:
-            return _NULL, None
+            return NULL, None
         case str(text):
-            return _TEXT, text
+            return TEXT, text
         case Inline(text):
-            return _JSON, text
+            return JSON, text
         case Number() as number:
             found = read_decimal(read_number(number, cell.offset, NUMBERS), cell)
             if found.as_tuple().exponent != 0:
-                return _DECIMAL, found
+                return DECIMAL, found
             value = int(found)
             if -_INT64_END <= value < _INT64_END:
-                return _INT64, value
+                return INT64, value
             if 0 < value < _UINT64_END:
-                return _UINT64, value
-            return _DECIMAL, found
+                return UINT64, value
+            return DECIMAL, found
 
 
 def _typed(kind: kinds.Type, cell: Cell, clause: str) -> Value:
@@ -197,7 +210,7 @@ def _shown(value: ColumnValue) -> str:
 def _integer(kind: kinds.IntType | kinds.BitType | kinds.YearType, cell: Cell) -> int:
     number = read_integer(_number(cell), cell.offset, NUMBERS)
     if isinstance(kind, kinds.YearType):
-        return _in_range(number, 0, 2156)
+        return _in_range(number, 0, YEAR_END)
     return _in_range(number, *integer_range(kind))
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject, Number, read_json
 from cdcwire.formats.maxwell_json.ddl import read_schema_change, written_schema_change
 from cdcwire.formats.maxwell_json.keys import decode_key, encode_key

@@ -9,7 +9,9 @@ _KINDS: dict[str, CarryVerdict] = {
     **LABELS_AS_INDEXES,
     "bool": as_form("int8"),
     "float not finite": NO,
-    "text ill-formed": lossy("ill-formed bytes of CHAR and VARCHAR, each becomes U+FFFD"),
+    "text ill-formed": lossy(
+        "ill-formed bytes of CHAR and VARCHAR, each becomes U+FFFD", replaced="in CHAR and VARCHAR"
+    ),
 }
 CARRIES = Carries(
     fields={

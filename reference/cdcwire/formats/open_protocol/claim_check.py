@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from cdcwire.core.claim_check import read_claim_check, write_claim_check
-from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.open_protocol.members import VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Dialect, Item, Message
 from cdcwire.formats.open_protocol.wire import read_message, write_message
+from cdcwire.model.paths import Path
 
 CLAUSE = "open-protocol: claim check"
 

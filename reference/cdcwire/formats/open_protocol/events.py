@@ -13,8 +13,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.claim_check import reading_claim_check
+from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.open_protocol.claim_check import check_belongs, read_file
 from cdcwire.formats.open_protocol.images import (
     ColumnWriter,

@@ -15,8 +15,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.caches import BoundedCache, Credit
+from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.limits import MAX_FAST_JSON_BYTES, JsonValues
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
@@ -24,7 +25,7 @@ from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.keys import read_key
-from cdcwire.formats.open_protocol.members import VALUE_RULES
+from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
@@ -241,7 +242,8 @@ class RowDecoder(FastDecoder):
             return []
         found: list[Row | Event] = []
         key, value, compression = message.key, message.value, self.settings.compression
-        for item in read_message(key, value, self.selection, compression).items:
+        rules = value_rules(self.settings.dialect)
+        for item in read_message(key, value, self.selection, compression, rules).items:
             if isinstance(item.value, RowItem) and not item.key.rid and not item.key.ccl:
                 found.append(self._plain_row(item.key, item.value))
             else:

@@ -9,20 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import (
-    FastEncoder,
-    ImagePlans,
-    Irregular,
-    Memo,
-    Usual,
-    Writer,
-    text_of_image,
-)
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, text_of_image
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.open_protocol.batching import Pair, messages_of
 from cdcwire.formats.open_protocol.images import ColumnWriter
@@ -30,11 +22,11 @@ from cdcwire.formats.open_protocol.keys import write_key
 from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
-from cdcwire.formats.open_protocol.values import write_value
-from cdcwire.golang.json_text import finished_json
-from cdcwire.golang.numbers import float_text
+from cdcwire.formats.open_protocol.values import float_text_of, write_value
+from cdcwire.golang.json_text import finished_json, finished_jsoniter
 from cdcwire.golang.quote import quote
-from cdcwire.model.events import Column, Event, RowChange, Table, Value
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.images import Prepared
 from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES
@@ -88,7 +80,8 @@ class RowEncoder(FastEncoder[Pair]):
             raise Irregular
         start, end = self._keys[table.schema, table.name, partition]
         key = f"{start}{ts}{end}".encode()
-        raw = finished_json(value, escape_html=settings.dialect == "tiflow").encode()
+        finished = finished_json if settings.dialect == "tiflow" else finished_jsoniter
+        raw = finished(value).encode()
         compression = settings.compression
         return key, compression.compress(raw) if compression else raw
 
@@ -151,8 +144,8 @@ def _writer(prepared: Prepared, settings: Settings) -> Writer:
     writers: dict[str, Writer] = {
         "integer": integer_writer(*ends, plainly=plainly),
         "label": integer_writer(*ends, plainly=label),
-        "float": float_writer(32, partial(float_text, bits=32), plainly),
-        "double": float_writer(64, partial(float_text, bits=64), plainly),
+        "float": float_writer(32, float_text_of(dialect, 32), plainly),
+        "double": float_writer(64, float_text_of(dialect, 64), plainly),
         "decimal": digits_writer(decimal, '"'),
         "text": base64_writer(plainly, of_text=True) if is_large else encode_basestring,
         "bytes": base64_writer(plainly) if is_large else quoted_bytes,

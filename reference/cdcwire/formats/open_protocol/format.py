@@ -7,8 +7,11 @@ from types import MappingProxyType
 
 from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import with_claim_checks
-from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.orders import COMMIT_TS
+from cdcwire.format import Format
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import events_of
@@ -17,7 +20,7 @@ from cdcwire.formats.open_protocol.fast_encoder import RowEncoder
 from cdcwire.formats.open_protocol.identify import identify
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
 from cdcwire.formats.open_protocol.spans import spans
-from cdcwire.formats.open_protocol.wire import read_message
+from cdcwire.formats.open_protocol.wire import decode
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
 
@@ -61,6 +64,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "missing-value": "reject",
         "old-column-without-name": "reject",
         "ptn-zero": "read as none",
+        "raw-utf8": "read as U+FFFD",
         "resolved-null-value": "accept",
         "rid-zero": "read as none",
         "unknown-version": "reject",
@@ -73,7 +77,7 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
     settings = read_settings(context)
     if isinstance(message, StoredFile):
         return  # a claim-check file: the message that names it has its row
-    decoded = read_message(message.key, message.value, context.selection, settings.compression)
+    decoded = decode(message.value, key=message.key, context=context)
     yield from events_of(decoded, settings, context.blobs, context.selection)
 
 
@@ -94,6 +98,11 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+        sends_operation=False,
+        sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),
+    ),
     features=FEATURES,
     choices=CHOICES,
     prepared=with_claim_checks,
@@ -101,7 +110,5 @@ FORMAT = Format(
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
     skips_columns=True,
-    sends_operation=False,
-    sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),
 )
 explain = FORMAT.explain

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cdcwire.core.context import Selection
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Selection
 from cdcwire.formats.open_protocol.message import Column, Columns, Row
 from cdcwire.formats.open_protocol.settings import Settings
 from cdcwire.formats.open_protocol.values import value_clause

@@ -5,9 +5,11 @@ Members that the format does not name are ignored.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cdcwire.core.strict_json import JsonRules
 from cdcwire.formats.open_protocol.message import Dialect
-from cdcwire.golang.json_text import json_string
+from cdcwire.golang.json_text import json_string, jsoniter_string
 from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES, JsonMembers
 
 VALUE_RULES = JsonRules(
@@ -17,6 +19,7 @@ VALUE_RULES = JsonRules(
     max_depth=MAX_DEPTH,
     max_name_bytes=MAX_NAME_BYTES,
 )
+_RAW_RULES = replace(VALUE_RULES, replaces_ill_formed=True)
 KEY_RULES = JsonRules(
     text_clause=VALUE_RULES.text_clause,
     string_clause=VALUE_RULES.string_clause,
@@ -25,6 +28,12 @@ KEY_RULES = JsonRules(
     max_name_bytes=MAX_NAME_BYTES,
     may_repeat=frozenset({"ohk"}),  # the ticdc dialect writes it twice with a claim check
 )
+
+
+def value_rules(dialect: Dialect) -> JsonRules:
+    """Return the rules of values. The ticdc dialect sends bytes that are not UTF-8 as they are."""
+    return _RAW_RULES if dialect == "ticdc" else VALUE_RULES
+
 
 _MEMBERS = JsonMembers(VALUE_RULES, VALUE_RULES.text_clause)
 required = _MEMBERS.required
@@ -49,4 +58,4 @@ def write_name(name: str, dialect: Dialect) -> str:
 
 def write_escaped(text: str, dialect: Dialect) -> str:
     """Return text, in which lone surrogates may stand for bad bytes, as a JSON string."""
-    return json_string(text, escape_html=dialect == "tiflow")
+    return json_string(text) if dialect == "tiflow" else jsoniter_string(text)

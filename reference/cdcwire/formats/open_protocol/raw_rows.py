@@ -8,7 +8,7 @@ as usual are left to ``RowDecoder``.
 from __future__ import annotations
 
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Layout, Row
 from cdcwire.formats.open_protocol.fast import RowDecoder

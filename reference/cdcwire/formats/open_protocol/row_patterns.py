@@ -18,11 +18,12 @@ from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import Irregular, Memo
+from cdcwire.core.caches import Memo
+from cdcwire.core.compiled import Irregular
 from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import Columns
-from cdcwire.golang.numbers import read_float32
 from cdcwire.golang.quote import unquote
+from cdcwire.model.floats import read_float32
 from cdcwire.mysql import types
 from cdcwire.mysql.values import is_vector_text, read_text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.strict_json import Member, read_json
+from cdcwire.core.strict_json import JsonRules, Member, read_json
 from cdcwire.formats.open_protocol.members import (
     VALUE_RULES,
     flag_of,
@@ -21,10 +21,10 @@ ROW_MEMBERS = ("u", "p", "d")
 BYTE_END = 1 << 8  # type codes and DDL types
 
 
-def read_row(data: bytes, start: int, end: int) -> Row:
+def read_row(data: bytes, start: int, end: int, rules: JsonRules = VALUE_RULES) -> Row:
     """Return the row in ``data[start:end]``. Raises: DecodeError."""
     clause = "open-protocol: row value"
-    document = read_json(data, VALUE_RULES, start, end)
+    document = read_json(data, rules, start, end)
     known = expect_object(document.value, document.start, clause).by_name
     groups = {name: _read_group(known.get(name)) for name in ROW_MEMBERS}
     filled = [name for name in ROW_MEMBERS if groups[name]]
@@ -116,10 +116,10 @@ def _write_column(column: Column, dialect: Dialect) -> str:
     return f'{{"t":{code},{handle}"f":{flag},"v":{value}}}'
 
 
-def read_ddl(data: bytes, start: int, end: int) -> Ddl:
+def read_ddl(data: bytes, start: int, end: int, rules: JsonRules = VALUE_RULES) -> Ddl:
     """Return the DDL in ``data[start:end]``. Raises: DecodeError."""
     clause = "open-protocol: ddl value"
-    document = read_json(data, VALUE_RULES, start, end)
+    document = read_json(data, rules, start, end)
     known = expect_object(document.value, document.start, clause).by_name
     query = text_of(required(known, "q", document.end, clause), clause)
     return Ddl(query, integer_of(required(known, "t", document.end, clause), 0, BYTE_END, clause))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cdcwire.core.claim_check import file_spans
-from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.limits import JsonValues
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
@@ -24,11 +24,12 @@ from cdcwire.formats.open_protocol.framing import (
     read_value_frame,
 )
 from cdcwire.formats.open_protocol.keys import read_key
-from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES
+from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
 from cdcwire.formats.open_protocol.wire import DecompressedItems
+from cdcwire.model.paths import Path
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 
 _KEY_CLAUSES = {
@@ -157,6 +158,7 @@ def _key_subject(name: str, index: int, event_type: int) -> Subject | None:
 
 def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Iterator[None]:
     compression = settings.compression
+    rules = value_rules(settings.dialect)
     opened = None if compression is None else DecompressedItems(part.data, compression)
     for index, place in enumerate(read_value_frame(part.data)):
         _length_span(part, place, index)
@@ -168,7 +170,7 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Ite
             clause = "open-protocol: compression"
             part.add(place[1], (index,), text, clause, subject=Subject(index))
             continue
-        found = part.json(place, (index,), VALUE_RULES, _EVENT_NAMES.get(event_type, "value"))
+        found = part.json(place, (index,), rules, _EVENT_NAMES.get(event_type, "value"))
         if found is None:
             continue
         if event_type == EVENT_ROW:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from functools import partial
+from typing import Literal, TypeAlias
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.formats.open_protocol.members import read_integer, write_escaped, write_text
 from cdcwire.formats.open_protocol.message import Dialect
-from cdcwire.golang.numbers import float_text, narrow_float32, read_float32
+from cdcwire.golang.numbers import float_text, padded_float_text
 from cdcwire.golang.quote import QuoteError, quote, unquote
+from cdcwire.model.floats import narrow_float32, read_float32
 from cdcwire.mysql import types
 from cdcwire.mysql.json_members import INT64_END, UINT64_END, write_integer
 from cdcwire.mysql.values import WireValue, is_vector_text
@@ -92,10 +94,15 @@ def _write_float(value: WireValue, code: int, flags: int, dialect: Dialect) -> s
     if not math.isfinite(value):
         raise EncodeError(f"JSON has no {value}", clause)
     if code == types.TYPE_DOUBLE:
-        return float_text(value, 64)
+        return float_text_of(dialect, 64)(value)
     if narrow_float32(value) != value:
         raise EncodeError(f"{value!r} is not a 32-bit float", clause)
-    return float_text(value, 32)
+    return float_text_of(dialect, 32)(value)
+
+
+def float_text_of(dialect: Dialect, bits: Literal[32, 64]) -> Callable[[float], str]:
+    """Return the function that writes the text of a finite float."""
+    return partial(float_text if dialect == "tiflow" else padded_float_text, bits=bits)
 
 
 def _read_text(value: JsonValue, code: int, flags: int, start: int) -> WireValue:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.core.limits import JsonValues, SizeLimitError
+from cdcwire.core.strict_json import JsonRules
 from cdcwire.formats.open_protocol.framing import (
     ItemBounds,
     check_item_counts,
@@ -20,7 +21,7 @@ from cdcwire.formats.open_protocol.framing import (
     write_value_frame,
 )
 from cdcwire.formats.open_protocol.keys import read_key, write_key
-from cdcwire.formats.open_protocol.members import VALUE_RULES
+from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -43,7 +44,9 @@ def decode(
 
     Raises: TruncatedError, DecodeError, OptionError.
     """
-    return read_message(key, value, context.selection, read_settings(context).compression)
+    settings = read_settings(context)
+    rules = value_rules(settings.dialect)
+    return read_message(key, value, context.selection, settings.compression, rules)
 
 
 def read_message(
@@ -51,6 +54,7 @@ def read_message(
     value: bytes | None,
     selection: Selection = EVERYTHING,
     compression: Compression | None = None,
+    rules: JsonRules = VALUE_RULES,
 ) -> Message:
     """Return the items of a Kafka message; those of tables that are not wanted are left out.
 
@@ -72,7 +76,8 @@ def read_message(
         if names_table and not selection.wants(item_key.scm or None, item_key.tbl):
             continue
         with step("value", index):
-            items.append(Item(item_key, _read_value_item(item_key, value, place, opened, values)))
+            found = _read_value_item(item_key, value, place, opened, values, rules)
+            items.append(Item(item_key, found))
     return Message(tuple(items))
 
 
@@ -88,6 +93,7 @@ def _read_value_item(
     place: ItemBounds,
     opened: DecompressedItems | None,
     values: JsonValues,
+    rules: JsonRules,
 ) -> Row | Ddl | None:
     start, end = place
     if key.t == EVENT_RESOLVED:
@@ -98,11 +104,11 @@ def _read_value_item(
     read = read_row if key.t == EVENT_ROW else read_ddl
     if opened is None:
         values.add(value, start, end)
-        return read(value, start, end)
+        return read(value, start, end, rules)
     item = opened.read(place)
     try:
         values.add(item, 0, len(item))
-        return read(item, 0, len(item))
+        return read(item, 0, len(item), rules)
     except DecodeError as error:
         raise error.outside(start, "decompressed item") from error
 

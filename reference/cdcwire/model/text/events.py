@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
-from cdcwire.core.errors import Path
 from cdcwire.model.events import (
     NO_EXTRA,
+    POSITION_MEMBERS,
     Event,
     Extra,
     Half,
@@ -26,6 +26,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import BytesType, UnknownType
+from cdcwire.model.paths import Path
 from cdcwire.model.text.members import (
     Json,
     TextFormError,
@@ -42,15 +43,17 @@ from cdcwire.model.text.values import (
     value_members,
 )
 
-_POSITION_NUMBERS = (
-    "commit_ts",
-    "sequence_id",
-    "lsn",
-    "tx_order",
-    "partition",
-    "commit_ms",
-    "sent_ms",
+_POSITION_TEXTS = (
+    "tx_id",
+    "file",
+    "gtid",
+    "commit_lsn",
+    "change_lsn",
+    "commit_scn",
+    "scn",
+    "rs_id",
 )
+_POSITION_NUMBERS = tuple(name for name in POSITION_MEMBERS if name not in _POSITION_TEXTS)
 
 
 def event_to_json(event: Event) -> Json:
@@ -95,7 +98,7 @@ def event_to_json(event: Event) -> Json:
 def _position_members(position: Position) -> dict[str, Json]:
     members = {
         name: str(value)
-        for name in (*_POSITION_NUMBERS[:3], "tx_id", *_POSITION_NUMBERS[3:])
+        for name in POSITION_MEMBERS
         if (value := getattr(position, name)) is not None
     }
     return {"position": members} if members else {}
@@ -209,12 +212,13 @@ def _schema_change_from_json(
 def _position_from_json(document: Json, path: Path) -> Position:
     if not isinstance(document, Mapping):
         raise TextFormError("a position is an object", path)
-    numbers = {
+    values: dict[str, Any] = {
         name: number_of(str(document[name]), (*path, name))
         for name in _POSITION_NUMBERS
         if document.get(name) is not None
     }
-    return Position(**numbers, tx_id=text_member(document, "tx_id", path))
+    values.update((name, text_member(document, name, path)) for name in _POSITION_TEXTS)
+    return Position(**values)
 
 
 def _extra_from_json(document: Json, path: Path) -> Extra:

@@ -11,11 +11,12 @@ from decimal import Context, Decimal, Inexact, InvalidOperation
 from functools import reduce
 from typing import get_args
 
-from cdcwire.core.errors import Path
-from cdcwire.golang.numbers import read_float32, shortest_digits
 from cdcwire.model import kinds
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
+from cdcwire.model.events import Image
+from cdcwire.model.floats import read_float32, shortest_digits
 from cdcwire.model.kind_text import kind_text, parse_kind
+from cdcwire.model.kinds import UNAVAILABLE, Column, Role, Value
+from cdcwire.model.paths import Path
 from cdcwire.model.text.members import INTEGER, Json, TextFormError
 
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|nan|-?inf")

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import FloatType, IntType, TextType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, FloatType, IntType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.embedded.engine import compare_feeds

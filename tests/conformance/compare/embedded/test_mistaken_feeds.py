@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.core.context import Context
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, DatetimeType, IntType, TextType
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 
@@ -153,6 +155,25 @@ def test_last_rows_without_a_key_propose_the_definition(
     )
 
 
+def test_last_rows_leave_out_a_table_without_a_key_and_compare_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyless = without_key([insert(LOG, 1)])
+    left, again, other = (
+        write(tmp_path / name, [insert(ORDERS, 2, note), *keyless])
+        for name, note in (("a", "x"), ("b", "x"), ("c", "y"))
+    )
+    code, text = run(capsys, left, again, "--mode", "final")
+    assert code == 0
+    assert "not compared: last rows of shop.log (without a key no row is the last" in text
+    assert text.endswith(
+        "EQUAL: 1 last row of 1 table, by all columns; left out: shop.log (it has no key)\n"
+    )
+    code, text = run(capsys, left, other, "--mode", "final")
+    assert code == 1
+    assert "shop.orders: different" in text
+
+
 @pytest.fixture
 def prefix(tmp_path: Path) -> Path:
     folder = tmp_path / "prefix"
@@ -183,7 +204,7 @@ def test_directory_with_lines_and_a_prefix_is_mixed(
         (prefix / "metadata").unlink()  # its folders are enough for a format that has prefixes
     code, text = run(capsys, f"{format_name}:file:{prefix}", f"{format_name}:file:{prefix}")
     assert code == 2
-    assert f"{prefix}: is mixed: it has *.jsonl and files of a storage sink" in text
+    assert f"{prefix}: is mixed: it has messages.jsonl and files of a storage sink" in text
 
 
 @pytest.mark.parametrize(
@@ -220,3 +241,49 @@ def test_report_at_an_address_that_is_not_reached_is_named(
     code, text = run(capsys, *feeds, "--json", target)
     assert code == 2
     assert text.startswith(f"cdcwire compare: --json: {target} can't be reached: ")
+
+
+def test_feed_without_types_is_compared_as_the_hint_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ID, Column("at", DatetimeType(6))
+    table = Table("t", "shop", columns=columns, key=("id",))
+    image = Image(columns, (1, "2024-05-05 10:00:00.123456"))
+    change = RowChange(table, "insert", None, image, position=Position(lsn=7, commit_ms=9))
+    sources = []
+    for enabled in (True, False):
+        folder = tmp_path / f"schemas {enabled}"
+        folder.mkdir()
+        context = Context({"schemas-enable": str(enabled).lower(), "dialect": "debezium-2.7"})
+        messages = get_format("debezium-json").from_events([change], context=context)
+        write_messages(str(folder / "messages.jsonl"), messages)
+        sources.append(f"debezium-json:file:{folder}")
+    code, text = run(capsys, *sources)
+    assert code == 1
+    typed = shlex.quote(sources[0])
+    assert (
+        "hint: if messages of the right feed have no type of at (shop.t), give it with --ddl FILE "
+        "and the CREATE TABLE, or take the types of the left feed: "
+        f"cdcwire tables {typed} --to tables.json, then --tables tables.json\n"
+    ) in text
+    tables = str(tmp_path / "tables.json")
+    assert main(["tables", sources[0], "--to", tables]) == 0
+    capsys.readouterr()
+    assert run(capsys, *sources, "--tables", tables)[0] == 0
+    assert "of the left feed have no type of at" in run(capsys, *reversed(sources))[1]
+
+
+def test_option_that_does_not_help_is_not_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The messages show dialect, which has no effect on what is read."""
+    feed = tmp_path / "a"
+    feed.mkdir()
+    source = '{"version":"3.2.0.Final","connector":"mysql","name":"s","ts_ms":1,"db":"d","ts_us":1}'
+    (feed / "messages.jsonl").write_text(
+        f'{{"before":null,"after":{{"id":1}},"source":{source},"op":"c","ts_ms":1,"ts_us":1}}\n'
+    )
+    code, text = run(capsys, *[f"debezium-json:file:{feed}"] * 2)
+    assert code == 2
+    assert "table is required" in text
+    assert "looks like" not in text

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, TextType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, DatetimeType, TextType
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 

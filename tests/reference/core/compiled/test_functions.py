@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.core.compiled import compile_function, functions
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.core.context import Context
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
+from cdcwire.registry import get_format
 
 HOSTILE = "hostile\"'\\);import os#{0}"
 COLUMNS = (Column("id", IntType(64), "bigint"), Column(HOSTILE, TextType(), "text"))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import FORMAT, MemorySource, explain, read_settings
 from cdcwire.formats.avro.writing import messages_of
-from cdcwire.model.events import Column, Event, Image, Position, Role, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType, UnknownType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, Role, TextType, UnknownType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 

@@ -15,17 +15,8 @@ from cdcwire.formats.avro.plans import split_allowed
 from cdcwire.formats.avro.schema import Record
 from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.writing import messages_of
-from cdcwire.model.events import (
-    ABSENT,
-    Column,
-    Expression,
-    Image,
-    Position,
-    RowChange,
-    Table,
-    Value,
-)
-from cdcwire.model.kinds import UnknownType
+from cdcwire.model.events import Expression, Image, Position, RowChange, Table
+from cdcwire.model.kinds import ABSENT, Column, UnknownType, Value
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 

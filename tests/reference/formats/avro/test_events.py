@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import event_of
@@ -30,20 +30,26 @@ from cdcwire.formats.avro.message import Datums
 from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Image,
     Marker,
     Position,
     Progress,
-    Role,
     RowChange,
     SchemaChange,
     Table,
+)
+from cdcwire.model.kinds import (
+    UNAVAILABLE,
+    BitType,
+    Column,
+    EnumType,
+    FloatType,
+    IntType,
+    Role,
+    SetType,
     Value,
 )
-from cdcwire.model.kinds import BitType, EnumType, FloatType, IntType, SetType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 EXTENSION: dict[str, OptionValue] = {"enable-tidb-extension": True}

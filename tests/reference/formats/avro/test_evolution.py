@@ -10,7 +10,7 @@ from cdcwire.formats.avro.evolution import DDL_RULES, Comparison, compare_schema
 from cdcwire.formats.avro.schema import Record
 from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.settings import Settings
-from cdcwire.model.events import ABSENT, Column, Value
+from cdcwire.model.kinds import ABSENT, Column, Value
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 

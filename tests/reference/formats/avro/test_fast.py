@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.compiled import IRREGULARITIES
+from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, MessageDecoder, Selection
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.core.varints import write_varint
+from cdcwire.format import MessageDecoder
 from cdcwire.formats.avro import FORMAT, MemorySource, read_settings
 from cdcwire.formats.avro import fast as fast_module
 from cdcwire.formats.avro.events import events_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.connect.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, Form, plan_of_text, split_allowed
 from cdcwire.formats.avro.schema import (
     MAX_DEPTH,
@@ -18,7 +18,7 @@ from cdcwire.formats.avro.schema import (
     parse_schema,
 )
 from cdcwire.formats.avro.schema_json import schema_text
-from cdcwire.model.events import ABSENT
+from cdcwire.model.kinds import ABSENT
 
 
 def record(*fields: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.avro import FORMAT, KnownSchemas, MemorySource
 from cdcwire.model.events import RowChange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.schema_registry import registration
+from cdcwire.connect.schema_registry import registration
 from cdcwire.formats.avro.topics import (
     MAX_TOPIC,
     Level,

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.connect.schema_registry import registration
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.schema_registry import registration
 from cdcwire.formats.avro import (
     MemorySource,
     Settings,
@@ -28,8 +28,8 @@ from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.topics import subject_of
 from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.formats.avro.writing import messages_of
-from cdcwire.model.events import ABSENT, Column, Image, Position, RowChange, Table, Value
-from cdcwire.model.kinds import DecimalType, TextType
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import ABSENT, Column, DecimalType, TextType, Value
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 RUNS: dict[str, list[dict[str, Any]]] = json.loads(

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.canal_json import FORMAT, decode
 from cdcwire.formats.canal_json.events import events_of

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.context import Selection
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Selection
 from cdcwire.formats.canal_json import Definitions, Extension, Message, Settings, from_event
 from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.wire import read_object, write_object
 from cdcwire.model.events import (
-    Column,
     Event,
     Extra,
     Image,
@@ -27,7 +26,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kind_text import parse_kind
-from cdcwire.model.kinds import EnumType, IntType, TextType
+from cdcwire.model.kinds import Column, EnumType, IntType, TextType
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 

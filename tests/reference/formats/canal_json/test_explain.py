@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.canal_json import explain
-from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import IntType
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, IntType
 
 ROW = (
     ' {"id":0,"database":"s", "table":"t","pkNames":["a"],"isDdl":false,"type":"UPDATE",'

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.rows import Row
 from cdcwire.formats.canal_json import Settings, fast, from_event, to_files
@@ -26,7 +26,8 @@ from cdcwire.formats.canal_json.files import read_file
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.wire import write_object
-from cdcwire.model.events import Column, Event, Table
+from cdcwire.model.events import Event, Table
+from cdcwire.model.kinds import Column
 from cdcwire.model.text import event_to_json
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 from cdcwire_generators.strategies import damaged_bytes

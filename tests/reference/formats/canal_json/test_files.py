@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.canal_json import FORMAT, Settings, read_file, read_messages, to_files
 from cdcwire.formats.canal_json.settings import EXTENSION
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -24,7 +23,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.storage.paths import PathLayout
 
 COMMIT_TS = 441349361156227075  # 2023-05-09

@@ -12,17 +12,8 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.formats.canal_json import Settings, decode, from_event
 from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.wire import write_object
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Extra,
-    Image,
-    Position,
-    RowChange,
-    SchemaChange,
-    Table,
-)
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.events import Event, Extra, Image, Position, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
 
 CANAL = Settings(dialect="canal")
 COLUMNS = (Column("id", IntType(32), "int"), Column("v", TextType(20), "varchar(20)"))

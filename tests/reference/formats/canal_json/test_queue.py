@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.canal_json import FORMAT, Settings, decode, from_event
@@ -20,7 +20,6 @@ from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Op,
@@ -30,7 +29,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.kinds import Column, IntType, TextType
 
 ID = Column("id", IntType(32), "int", roles=frozenset({"primary"}))
 COLUMNS = (ID, Column("v", TextType(), "text"))

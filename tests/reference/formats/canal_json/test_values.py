@@ -11,11 +11,13 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.canal_json import Settings, decode, from_event
 from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.wire import write_object
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table, Value
+from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -28,6 +30,7 @@ from cdcwire.model.kinds import (
     TextType,
     TimestampType,
     Type,
+    Value,
     VectorType,
     YearType,
 )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import Selection
 from cdcwire.formats.canal_json import Dialect, Extension, Message, decode
 from cdcwire.formats.canal_json.wire import read_object, write_object
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import event_of
 from cdcwire.formats import cdl_json
 from cdcwire.formats.cdl_json import Change
 from cdcwire.formats.cdl_json.format import FORMAT
-from cdcwire.model.events import Column, Image, Marker, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, TextType, TimestampType
+from cdcwire.model.events import Image, Marker, Position, RowChange, Table
+from cdcwire.model.kinds import Column, DatetimeType, DecimalType, IntType, TextType, TimestampType
 
 STRING = '{"type":"string","optional":false,"field":"%s"}'
 TEXT = '{"type":"string","optional":true,"field":"%s"}'

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.format import FORMAT
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import ArrayType, DatetimeType, DecimalType, IntType, TextType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import ArrayType, Column, DatetimeType, DecimalType, IntType, TextType
 
 COLUMNS = (
     Column("id", IntType(32), nullable=False),

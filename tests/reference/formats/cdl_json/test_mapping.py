@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from cdcwire import connect
 from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect.cdl import Loss, version_of
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.cdl_json import Invented, to_version_2
 from cdcwire.formats.cdl_json.format import FORMAT as VERSION_1
 from cdcwire.formats.debezium_json import Change, decode, to_version_1
 from cdcwire.formats.debezium_json.format import FORMAT as VERSION_2
-from cdcwire.model.events import Column, Image, Op, Position, RowChange, Table
-from cdcwire.model.kinds import DatetimeType, DecimalType, IntType
+from cdcwire.model.events import Image, Op, Position, RowChange, Table
+from cdcwire.model.kinds import Column, DatetimeType, DecimalType, IntType
 
 INVENTED = Invented("1.4.0.Final", "cdl", "db", with_heartbeat_identifier=True)
 ID = Column("id", IntType(32), None, False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.craft import (
     SKIPPED,
     Column,
@@ -18,6 +18,7 @@ from cdcwire.formats.craft import (
     decode,
     encode,
 )
+from cdcwire.model.paths import Path
 
 
 def unhex(text: str) -> bytes:

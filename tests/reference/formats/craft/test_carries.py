@@ -7,18 +7,20 @@ from decimal import Decimal
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, Format
-from cdcwire.core.registry import get_format
+from cdcwire.format import Format
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.model.carries import KINDS
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table, Value
+from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -36,9 +38,11 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
     UnknownType,
+    Value,
     VectorType,
     YearType,
 )
+from cdcwire.registry import get_format
 
 BITS: tuple[IntBits, ...] = (8, 16, 24, 32, 64)
 LABELS = ("a", "b", "c")

@@ -8,15 +8,13 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.errors import EncodeError, Path
+from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.craft import Column as WireColumn
 from cdcwire.formats.craft import ColumnGroup, DDLEvent, Message, ResolvedEvent, RowEvent, encode
 from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.settings import OPTIONS, Settings, read_settings
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Image,
     Marker,
@@ -25,11 +23,12 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BoolType,
+    Column,
     DateType,
     DecimalType,
     EnumType,
@@ -40,7 +39,9 @@ from cdcwire.model.kinds import (
     TimestampType,
     Type,
     UnknownType,
+    Value,
 )
+from cdcwire.model.paths import Path
 from cdcwire.mysql.values import WireValue
 
 ID = Column("id", IntType(32), "int", False, roles=frozenset({"primary", "handle"}))

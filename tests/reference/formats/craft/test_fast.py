@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.compiled import IRREGULARITIES
+from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.core.varints import write_uvarint, write_varint

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.core.context import NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.formats.craft.format import FORMAT
 from cdcwire.model.events import Position, Progress
+from cdcwire.registry import get_format
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")
 ROW = bytes.fromhex(

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.formats.craft import (
     SKIPPED,
     Column,

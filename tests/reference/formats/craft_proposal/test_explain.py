@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import NO_CONTEXT, Context, Selection
+from cdcwire.core.context import NO_CONTEXT, Context, Selection
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.formats.craft.proposal.format import FORMAT
+from cdcwire.model.paths import path_text
+from cdcwire.registry import get_format
 
 DELETE = bytes.fromhex(
     "00010001 0101000101730174 0302020169646603040b410208020000c03f 010801120112 06"

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.formats.craft.proposal.fast_encoder import RowEncoder
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column
+from cdcwire.registry import get_format
 
 THROUGH = get_format("craft-proposal")
 COLUMNS = (Column("id", kinds.IntType(32)),)

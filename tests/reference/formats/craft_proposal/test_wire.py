@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.format import Context, Selection
+from cdcwire.core.context import Context, Selection
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.craft.proposal import (
     SKIPPED,
     Column,
@@ -27,6 +27,7 @@ from cdcwire.formats.craft.proposal import (
     encode,
     warnings_of,
 )
+from cdcwire.model.paths import Path
 
 
 def unhex(text: str) -> bytes:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, read_settings
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
-from cdcwire.model.events import Column, Event, RowChange, Table
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.kinds import Column
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 HEX: dict[str, OptionValue] = {"binary-encoding-method": "hex"}

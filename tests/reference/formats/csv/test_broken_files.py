@@ -10,16 +10,17 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, Definitions, explain, read_settings
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.header import MAX_HEADER
-from cdcwire.model.events import Column, Event, Table
+from cdcwire.model.events import Event, Table
 from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import Column
 from cdcwire_generators.strategies import damaged_bytes
 
 COLUMNS = (

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, Field, decode, explain, from_event
@@ -16,7 +16,6 @@ from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.events import events_of
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.model.events import (
-    Column,
     Event,
     Image,
     Marker,
@@ -27,6 +26,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import Column
 from cdcwire.model.steps import join_halves
 
 ID = Column(

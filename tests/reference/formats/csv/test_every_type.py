@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, Settings, explain
@@ -20,7 +20,8 @@ from cdcwire.formats.csv.events import events_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.wire import read_file, write_file
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column
 from cdcwire.model.steps import join_halves
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
@@ -19,8 +19,9 @@ from cdcwire.formats.csv import FORMAT, fast, read_settings
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import Settings
-from cdcwire.model.events import Column, Event, RowChange, Table
+from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import Column
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables

@@ -7,10 +7,11 @@ from typing import Literal
 import pytest
 
 from cdcwire.core.message import StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column
+from cdcwire.registry import get_format
 
 DOUBLES = {
     0.0: "0",

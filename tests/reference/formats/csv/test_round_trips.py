@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.csv import FORMAT, Settings, explain, read_settings
@@ -22,8 +22,9 @@ from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.values import file_kind
 from cdcwire.formats.csv.wire import read_file, write_file
-from cdcwire.model.events import Column, Event, Image, Op, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Op, Position, RowChange, Table
 from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import Column
 from cdcwire.model.steps import join_halves
 
 SIGNS = "|+*,;:\\nN\r\n\"'\0\té中\U0001f600NUL-1"

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.csv import Field, Settings
 from cdcwire.formats.csv.values import ColumnCodec, column_codec, float_text
-from cdcwire.model.events import UNAVAILABLE, Value
 from cdcwire.model.kind_text import parse_kind
-from cdcwire.model.kinds import FloatType
+from cdcwire.model.kinds import UNAVAILABLE, FloatType, Value
 
 HEX = Settings(binary_encoding="hex")
 NO_QUOTE = Settings(quote=b"")

@@ -13,15 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cdcwire.formats.datahub_blob
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
 from cdcwire.formats.datahub_blob import FORMAT, OPTIONS, explain, read_settings
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Image,
     Marker,
@@ -30,14 +28,15 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -52,6 +51,7 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
     UnknownType,
+    Value,
     VectorType,
     YearType,
 )

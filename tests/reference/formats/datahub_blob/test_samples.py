@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context
+from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.datahub_blob import FORMAT, Ddl, decode, encode, to_event
 from cdcwire.model.events import Position, Progress, RowChange, SchemaChange, Table

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.datahub.ops import OPS, UnknownOpError
 from cdcwire.formats.datahub_blob import (
     BlobColumn,
@@ -21,6 +21,7 @@ from cdcwire.formats.datahub_blob import (
     encode,
 )
 from cdcwire.formats.datahub_blob.wire import read_record
+from cdcwire.model.paths import Path
 
 TYPES = ("LONG", "DOUBLE", "BOOLEAN", "STRING", "BYTES", "DATE")
 COLUMNS = tuple(BlobColumn(name.lower(), name) for name in TYPES)  # type: ignore[arg-type]

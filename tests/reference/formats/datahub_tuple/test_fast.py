@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.compiled import Irregular
+from cdcwire.core.context import NO_CONTEXT
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.datahub.body import write_body
@@ -24,9 +24,10 @@ from cdcwire.formats.datahub_tuple import Settings, TupleRow, record_of, to_even
 from cdcwire.formats.datahub_tuple.events import events_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS
-from cdcwire.model.events import Column, Event, RowChange, Table
+from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import (
     BoolType,
+    Column,
     DecimalType,
     FloatType,
     IntType,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.datahub_tuple import FORMAT
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
 
 ENCODINGS = ("json", "protobuf", "batch")
 COLUMNS = (
@@ -73,3 +73,12 @@ def test_short_record_is_rejected_without_the_option(encoding: str) -> None:
 def test_row_without_a_column_in_the_middle_is_not_written() -> None:
     with pytest.raises(EncodeError, match="'v' is not in the row"):
         write(insert((COLUMNS[0], COLUMNS[2]), 1, "x"), context("json"))
+
+
+@pytest.mark.parametrize("mode", ["absent", "reject"])
+def test_record_of_another_service_has_no_hint_that_does_not_help(mode: str) -> None:
+    """Alibaba DTS writes five other columns before those of the table."""
+    sent = b'{"Action":"pub","Records":[{"Data":["1","I","1649991726000","N","Y","1"]}]}'
+    known = context("json", COLUMNS[:1], mode)
+    with pytest.raises(DecodeError, match="such as Alibaba DTS"):
+        list(FORMAT.to_events(KafkaMessage(None, sent), context=known))

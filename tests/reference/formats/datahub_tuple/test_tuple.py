@@ -14,9 +14,9 @@ from typing import Any, cast
 import pytest
 
 import cdcwire.formats.datahub_tuple
+from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.body import BodySettings, write_body
@@ -36,8 +36,6 @@ from cdcwire.formats.datahub_tuple import (
 from cdcwire.formats.datahub_tuple.topic import topic_in
 from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Image,
     Marker,
@@ -46,13 +44,14 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-    Value,
 )
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DateType,
     DecimalType,
     EnumType,
@@ -62,6 +61,7 @@ from cdcwire.model.kinds import (
     TimestampType,
     Type,
     UnknownType,
+    Value,
     YearType,
 )
 from cdcwire.model.steps import IncompleteUpdateError, join_halves

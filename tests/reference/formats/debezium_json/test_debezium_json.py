@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json import Change
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
     Event,
     Image,
     Marker,
@@ -30,8 +28,10 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     BitType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,
@@ -541,3 +541,11 @@ def test_key_names_columns_only_as_a_struct(payload: bytes, key: Any) -> None:
     found = debezium_json.decode(value, key=wrapped)
     assert isinstance(found, Change)
     assert found.key == key
+
+
+def test_members_of_a_notification_have_its_clause() -> None:
+    names = "id", "type", "aggregate_type", "additional_data", "timestamp"
+    value = json.dumps(dict.fromkeys(names)).encode()
+    found = FORMAT.explain(KafkaMessage(None, value))
+    clauses = {span.path[-1]: span.clause for span in found.spans if span.path[-1] in names}
+    assert clauses == dict.fromkeys(names, "debezium-json: notifications")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from cdcwire.connect.logical import image_of
+from cdcwire.connect.schema import Field, Schema
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import event_of
 from cdcwire.model import parse_kind
-from cdcwire.model.events import Column, RowChange, Table
+from cdcwire.model.events import RowChange, Table
+from cdcwire.model.kinds import UNAVAILABLE, Column
+from cdcwire.registry import get_format
 
+WORD = "__debezium_unavailable_value"
 FORMAT = get_format("debezium-json")
 SOURCES = {
     "mysql": '"connector":"mysql","db":"shop"',
@@ -78,7 +84,141 @@ def test_boolean_is_sent_as_boolean_or_number(text: str, value: bool) -> None:
 
 @pytest.mark.parametrize("text", ["2", "-1", "1.0", "-0", '"1"'])
 def test_boolean_is_no_other_number_or_text(text: str) -> None:
+    assert_refused(text, defined("bool"))
+
+
+@pytest.mark.parametrize(("text", "value"), [("2", 2), ("-128", -128), ("127", 127)])
+def test_boolean_of_mysql_is_any_number_of_8_bits(text: str, value: int) -> None:
+    assert read(text, defined("bool", "tinyint(1)")) == ("IntType", value)
+
+
+@pytest.mark.parametrize("text", ["128", "-129", "1.0", '"1"'])
+def test_boolean_of_mysql_has_no_more_than_8_bits(text: str) -> None:
     assert_refused(text, defined("bool", "tinyint(1)"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("int8 unsigned", "300"),
+        ("int8 unsigned", "-1"),
+        ("int16 unsigned", "65536"),
+        ("int24", "8388608"),
+        ("int24 unsigned", "16777216"),
+        ("int32 unsigned", "4294967296"),
+        ("int64 unsigned", "18446744073709551616"),
+        ("int64 unsigned", '"/w=="'),  # -1 as a Decimal
+        ("bit(3)", '"CA=="'),
+        ("decimal(3,1)", '"A+g="'),  # 100.0
+        ("decimal(3,1)", "100.0"),
+        ("decimal(3,1)", '"100.0"'),
+        ("decimal(3,1)", '"1.25"'),
+    ],
+)
+def test_value_that_its_definition_can_not_hold_is_refused(kind: str, text: str) -> None:
+    assert_refused(text, defined(kind))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("int8 unsigned", "255", 255),
+        ("int24 unsigned", "16777215", 16777215),
+        ("int32 unsigned", "4294967295", 4294967295),
+        ("bit(3)", '"Bw=="', 7),
+        ("decimal(3,1)", '"A+c="', Decimal("99.9")),
+        ("decimal(3,1)", '"/Bk="', Decimal("-99.9")),
+    ],
+)
+def test_largest_value_of_a_definition_is_read(kind: str, text: str, value: Any) -> None:
+    assert read(text, defined(kind))[1] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("9223372036854775807", 2**63 - 1),
+        ("-1", 2**64 - 1),  # bigint.unsigned.handling.mode long
+        ("-9223372036854775808", 2**63),
+        ("18446744073709551615", 2**64 - 1),
+        ('"AP//////////"', 2**64 - 1),  # precise
+    ],
+)
+def test_unsigned_integer_of_64_bits_is_read_in_each_form(text: str, value: int) -> None:
+    assert read(text, defined("int64 unsigned"))[1] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('"AeI="', "4.82"),
+        ('"1234.50"', "1234.50"),
+        ('"-12"', "-12"),
+        ("12.5", "12.50"),
+    ],
+)
+def test_decimal_is_read_in_the_form_that_it_shows(text: str, value: str) -> None:
+    assert str(read(text, defined("decimal(20,2)"))[1]) == value
+
+
+def test_digits_that_are_base64_too_are_refused_until_the_mode_is_known() -> None:
+    column = defined("decimal(12,0)")
+    assert_refused('"1234"', column)
+    assert_refused('"12345678"', column, **{"decimal-handling-mode": "precise"})
+    found = read('"1234"', column, **{"decimal-handling-mode": "precise"})
+    assert found == ("DecimalType", Decimal(-2658824))  # d7 6d f8
+    assert read('"12345678"', column, **{"decimal-handling-mode": "string"})[1] == "12345678"
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [("hex", '"00fF"'), ("base64", '"AP8="'), ("base64-url-safe", '"AP8="'), ("bytes", '"AP8="')],
+)
+def test_bytes_are_read_in_the_mode_of_the_option(mode: str, text: str) -> None:
+    column = defined("bytes")
+    assert read(text, column, **{"binary-handling-mode": mode}) == ("BytesType", b"\x00\xff")
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        ("hex", WORD.encode().hex()),
+        ("hex", WORD),
+        ("base64", b64encode(WORD.encode()).decode()),
+        ("bytes", b64encode(WORD.encode()).decode()),
+    ],
+)
+def test_placeholder_in_the_binary_mode_is_unavailable(mode: str, text: str) -> None:
+    found = read(f'"{text}"', defined("bytes"), "postgresql", **{"binary-handling-mode": mode})
+    assert found[1] is UNAVAILABLE
+
+
+@pytest.mark.parametrize(("mode", "text"), [("hex", '"0g"'), ("hex", '"abc"'), ("base64", '"A"')])
+def test_text_that_is_not_in_the_binary_mode_is_refused(mode: str, text: str) -> None:
+    assert_refused(text, defined("bytes"), **{"binary-handling-mode": mode})
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ('{"wkb":"AQE=","srid":null}', {"wkb": b"\x01\x01", "srid": None}),
+        ('{"x":1.0,"y":-2.5,"wkb":"AQE=","srid":4326}', {"x": 1, "y": -2.5, "wkb": b"\x01\x01"}),
+    ],
+)
+def test_spatial_column_of_a_definition_is_a_struct(text: str, fields: dict[str, Any]) -> None:
+    kind, value = read(text, defined("unknown", "geometry"))
+    assert kind == "StructType"
+    found = dict(zip(value.names, value.values, strict=True))
+    assert {name: found[name] for name in fields} == fields
+
+
+def test_source_type_of_a_schema_undoes_the_wrap() -> None:
+    parameters = (("__debezium.source.column.type", "BIGINT UNSIGNED"),)
+    schema = Schema("struct", fields=(Field("v", Schema("int64", parameters=parameters)),))
+    image = image_of(schema, (-1,), "")
+    assert image["v"] == 2**64 - 1
+    assert image.columns[0].type == parse_kind("int64 unsigned")
 
 
 def test_boolean_of_an_unwrapped_row_is_sent_as_number() -> None:

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from cdcwire import connect
 from cdcwire.connect.logical import columns_of
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import DecimalType
+from cdcwire.core.context import Context
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, DecimalType
+from cdcwire.registry import get_format
 
 
 def test_each_column_keeps_its_own_default() -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.model.events import UNAVAILABLE, Event, Marker, RowChange
+from cdcwire.model.events import Event, Marker, RowChange
+from cdcwire.model.kinds import UNAVAILABLE
 
 FEED = Path(__file__).with_name("debezium-modes.jsonl")
 COUNT = 62

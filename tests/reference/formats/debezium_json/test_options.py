@@ -9,27 +9,18 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.model.events import (
-    UNAVAILABLE,
-    Column,
-    Event,
-    Image,
-    Marker,
-    Op,
-    Position,
-    Progress,
-    RowChange,
-    Table,
-)
+from cdcwire.model.events import Event, Image, Marker, Op, Position, Progress, RowChange, Table
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     BitType,
     BoolType,
     BytesType,
+    Column,
     DatetimeType,
     DateType,
     DecimalType,

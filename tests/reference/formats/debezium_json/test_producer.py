@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.model.events import UNAVAILABLE, Event, Marker, RowChange
+from cdcwire.model.events import Event, Marker, RowChange
+from cdcwire.model.kinds import UNAVAILABLE
 
 FEED = Path(__file__).with_name("debezium-1.4-default.jsonl")
 FULL = Context(options={"replica-identity": "full"})

@@ -7,25 +7,15 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, path_text
-from cdcwire.core.format import Context, Selection
+from cdcwire.core.context import Context, Selection
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.maxwell_json import explain, from_events, to_events
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Marker,
-    Op,
-    Position,
-    RowChange,
-    SchemaChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kind_text import kind_text, parse_kind
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.kinds import Column, IntType, TextType, Value
+from cdcwire.model.paths import path_text
 
 HEAD = '{"database":"s","table":"t","type":"%s","ts":2,"data":{%s}%s}'
 
@@ -69,6 +59,31 @@ def test_a_number_beyond_eight_bits_in_a_column_defined_as_boolean_is_rejected(n
         list(to_events(message(f'"c0":{number}'), context=definition("bool")))
     assert caught.value.clause == "maxwell-json: numbers"
     assert caught.value.path[-1] == "c0"
+
+
+@pytest.mark.parametrize("kind", ["unknown", "struct<wkb:bytes,srid:int32>", "array<int32>"])
+def test_a_column_of_a_kind_that_maxwell_does_not_have_is_read_as_sent(kind: str) -> None:
+    found = row(message('"c0":"POINT (1 2)"'), definition(kind))
+    assert found.after is not None
+    assert [column.type for column in found.after.columns] == [TextType()]
+    assert found.after.values == ("POINT (1 2)",)
+
+
+def bigint(source: str | None) -> Context:
+    column = Column("c0", IntType(64), source)
+    return Context(tables=(Table("t", "s", columns=(column,)),))
+
+
+@pytest.mark.parametrize("source", [None, "int64"])
+def test_a_number_beyond_int64_is_unsigned_where_a_feed_defined_the_column(
+    source: str | None,
+) -> None:
+    found = row(message('"c0":18446744073709551615'), bigint(source))
+    assert found.after is not None
+    assert [column.type for column in found.after.columns] == [IntType(64, True)]
+    assert found.after.values == (18446744073709551615,)
+    with pytest.raises(DecodeError, match="is outside"):
+        row(message('"c0":18446744073709551615'), bigint("bigint(20)"))
 
 
 @pytest.mark.parametrize("kind", ["int32", "bit(1)", "year", "float32", "decimal(5,2)"])

@@ -6,10 +6,11 @@ import pytest
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column
+from cdcwire.registry import get_format
 
 THROUGH = get_format("maxwell-json")
 COLUMNS = (Column("id", kinds.IntType(32)), Column("doc", kinds.JsonType()))

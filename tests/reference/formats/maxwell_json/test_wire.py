@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, path_text
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json import (
     Cell,
@@ -19,6 +19,7 @@ from cdcwire.formats.maxwell_json import (
     decode,
     encode,
 )
+from cdcwire.model.paths import path_text
 
 UPDATE = (
     b'{"database":"shop","table":"e","type":"update","ts":1795366389,"xid":2148,"commit":true,'

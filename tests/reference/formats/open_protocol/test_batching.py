@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.format import Compression
+from cdcwire.core.context import Compression
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.open_protocol import Item, Key, Message, Settings, decode, encode, from_event
 from cdcwire.formats.open_protocol import Row as WireRow
@@ -20,6 +20,7 @@ from cdcwire.formats.open_protocol.claim_check import read_file, write_file
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
+from cdcwire.model.paths import Path
 from cdcwire.mysql.types import column_of
 
 COLUMNS = (column_of("id", 3, 11), column_of("note", 15, 64))

@@ -7,13 +7,12 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.errors import EncodeError, Path
-from cdcwire.core.format import Selection
+from cdcwire.core.context import Selection
+from cdcwire.core.errors import EncodeError
 from cdcwire.formats.open_protocol import Column, Ddl, Item, Key, Message, Row, Settings, from_event
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.images import ColumnWriter
 from cdcwire.model.events import (
-    UNAVAILABLE,
     Event,
     Image,
     Marker,
@@ -23,8 +22,8 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.events import Column as ModelColumn
 from cdcwire.model.kinds import (
+    UNAVAILABLE,
     ArrayType,
     DatetimeType,
     EnumType,
@@ -35,6 +34,8 @@ from cdcwire.model.kinds import (
     Type,
     UnknownType,
 )
+from cdcwire.model.kinds import Column as ModelColumn
+from cdcwire.model.paths import Path
 from cdcwire.mysql.types import column_of
 
 ID = Column("id", 3, True, 11, 1)

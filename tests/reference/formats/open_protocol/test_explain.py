@@ -6,8 +6,8 @@ import zlib
 
 import pytest
 
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.open_protocol import explain
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import cdcwire.formats.open_protocol
-from cdcwire.core.format import Compression, Context
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.formats.open_protocol import read_settings
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.mysql.types import column_of
+from cdcwire.registry import get_format
 
 FORMAT = get_format("open-protocol")
 ROOT = Path(__file__).resolve().parents[4]

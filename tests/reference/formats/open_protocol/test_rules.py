@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.open_protocol import Column, Item, Key, Message, Row, decode, encode
+from cdcwire.model.paths import Path
 
 ROW_KEY = '{"ts":1,"scm":"s","tbl":"t","t":1}'
 DDL_KEY = '{"ts":1,"t":2}'

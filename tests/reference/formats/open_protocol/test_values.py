@@ -212,11 +212,22 @@ def test_value_that_its_type_does_not_have_is_not_encoded(
 
 @pytest.mark.parametrize(
     ("dialect", "text"),
-    [("tiflow", '"\\u003c\\u003e\\u0026\\u2028/\'"'), ("ticdc", '"<>&\\u2028/\'"')],
+    [("tiflow", '"\\u003c\\u003e\\u0026\\u2028/\'"'), ("ticdc", '"<>&\u2028/\'"')],
 )
 def test_html_is_escaped_in_one_dialect(dialect: Dialect, text: str) -> None:
     assert write_value("<>&\u2028/'".encode(), 15, 64, dialect) == text
     assert write_value("<>&\u2028/'", 245, 65, dialect) == text
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "number"),
+    [("tiflow", r'"\b\f\u000b"', "1e-7"), ("ticdc", r'"\u0008\u000c\u000b"', "1e-07")],
+)
+def test_each_dialect_has_the_escapes_and_exponents_of_its_library(
+    dialect: Dialect, text: str, number: str
+) -> None:
+    assert write_value(b"\b\f\v", 15, 64, dialect) == text
+    assert write_value(1e-7, 5, 65, dialect) == number
 
 
 def test_ill_formed_text_is_replaced_byte_by_byte() -> None:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.format import Compression, Context, Selection
+from cdcwire.core.context import Compression, Context, Selection
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import get_format
 from cdcwire.formats.open_protocol import (
     Column,
     Ddl,
@@ -23,6 +22,8 @@ from cdcwire.formats.open_protocol import (
     encode,
 )
 from cdcwire.formats.open_protocol.wire import read_message, write_message
+from cdcwire.model.paths import Path
+from cdcwire.registry import get_format
 from cdcwire_conformance.compressions import known_compressions
 
 FORMAT = get_format("open-protocol")
@@ -196,7 +197,7 @@ def test_negative_zero_keeps_its_sign() -> None:
     [
         pytest.param(
             '{"ts":1,"scm":"s","tbl":"t","t":1,"ohk":true,"ptn":9}',
-            '{"u":{"b":{"t":15,"f":64,"v":"<&>\\u2028"},"a":{"t":3,"f":0,"v":1}},"p":{}}',
+            '{"u":{"b":{"t":15,"f":64,"v":"<&>\u2028"},"a":{"t":3,"f":0,"v":1}},"p":{}}',
             Item(
                 Key(1, 1, "s", "t", ptn=9, ohk=True),
                 Row(

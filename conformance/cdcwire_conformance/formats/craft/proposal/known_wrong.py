@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
+from cdcwire.format import Format
 from cdcwire.formats.craft.profile import PROPOSAL, present
 from cdcwire.formats.craft.proposal.events import events_of
 from cdcwire.formats.craft.proposal.wire import decode, read_message

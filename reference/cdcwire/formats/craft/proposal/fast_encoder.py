@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cdcwire.core.compiled import BoundedCache, Irregular
+from cdcwire.core.caches import BoundedCache
+from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.varint_bytes import deltas, uvarint_array, uvarint_bytes, varint_array
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.arrays import MAX_NAME_BYTES
 from cdcwire.formats.craft.image_plan import ImagePlan

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Format
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader
+from cdcwire.format import Format
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.format import CHOICES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
@@ -64,6 +67,9 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+    ),
     features=FEATURES,
     choices=CHOICES,
     fast_encoder=RowEncoder,

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cdcwire.core.errors import Path, path_text
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -22,6 +21,7 @@ from cdcwire.formats.craft.message import (
     GROUP_OLD,
     Column,
 )
+from cdcwire.model.paths import Path, path_text
 
 GROUP_DELETE = 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from cdcwire.core.format import EVERYTHING, Context
+from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader, Span
 from cdcwire.formats.craft.profile import PROPOSAL

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from cdcwire.core.errors import DecodeError, EncodeError, Path, step
-from cdcwire.core.format import NO_CONTEXT, Context, Selection
+from cdcwire.core.context import NO_CONTEXT, Context, Selection
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.columns import (
     read_columns,
@@ -59,6 +59,7 @@ from cdcwire.formats.craft.tables import (
     write_plain_table,
     write_tail,
 )
+from cdcwire.model.paths import Path
 
 VERSION = 1
 MAX_PAIRS = 0xFFFF  # the number of pairs has two bytes

@@ -1,0 +1,98 @@
+"""The rules of a comparison, from the formats of two feeds and what is known of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from cdcwire.model.names import TableName
+from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.orders import BothFacts
+from cdcwire_conformance.compare.rules import (
+    CompareOptions,
+    ComparisonRules,
+    Side,
+    Terms,
+    final_rules,
+    terms_of,
+)
+
+
+def facts_of(
+    left: OpenedFeed, right: OpenedFeed, names: Collection[TableName], options: CompareOptions
+) -> BothFacts | None:
+    """Return the facts about the rows of some tables of both feeds.
+
+    None where both topics grow: then the position is chosen before, and a row without one is in no
+    window and is reported.
+    """
+    window = options.window
+    if window is not None and not window.has_unplaced:
+        return None
+    ours, theirs = left.facts_of(names), right.facts_of(names)
+    return BothFacts(
+        ours,
+        theirs,
+        window is not None,
+        any(feed.side.format.comparing.snapshot_rows_are_inserts for feed in (left, right))
+        or bool(ours.reads) != bool(theirs.reads),
+    )
+
+
+def feed_terms(
+    left: Side, right: Side, options: CompareOptions, facts: BothFacts | None = None
+) -> Terms:
+    """Return what the feeds are compared by.
+
+    Raises: SchemaError for a window that the formats can't have.
+    """
+    is_windowed = options.window is not None
+    terms = terms_of(
+        left,
+        right,
+        split_keys=options.split_keys,
+        is_windowed=is_windowed,
+        meaning=options.meaning,
+        facts=facts,
+    )
+    if is_windowed and terms.rules.position is None:
+        reasons = [f"{name}: {reason}" for name, reason in terms.passed_over]
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
+    if options.mode == "events":
+        return terms
+    if terms.rules.leaves_deletes:
+        bare = next(
+            side for side in (left, right) if not side.format.comparing.deletes_have_position
+        )
+        raise SchemaError(
+            f"deletes of {bare.format.name} have no position, so a window has no last rows"
+        )
+    return replace(terms, rules=final_rules(terms.rules), left_out=terms.passed_over)
+
+
+def rules_of_table(
+    rules: ComparisonRules, name: TableName, left: OpenedFeed, right: OpenedFeed
+) -> tuple[ComparisonRules, list[tuple[str, str]]]:
+    """Return the rules of one table, and what they leave out of it.
+
+    Some deletes have their key only, by the settings of the table in its database. Its updates may
+    then come without old values too. If all updates of a table lack them in such a feed, they are
+    not compared.
+    """
+    if rules.is_final:
+        return rules, []
+    left_out: list[tuple[str, str]] = []
+    sides = (("left", left, left.own_name(name)), ("right", right, right.own_name(name)))
+    for side, feed, own in sides:
+        if rules.deleted_columns == "all" and own in feed.facts.has_key_deletes:
+            reason = f"the {side} feed sends the key only"
+            left_out.append(("columns of deletes beyond the key", reason))
+            rules = replace(rules, deleted_columns="key")
+        is_bare = own in feed.facts.lacks_old_images
+        if rules.has_old_values and is_bare and feed.side.lacks("before of delete") is not None:
+            reason = f"no update of the {side} feed has one"
+            left_out.append(("before images of updates", reason))
+            rules = replace(rules, has_old_values=False, splits_unique_keys=False)
+    return rules, left_out

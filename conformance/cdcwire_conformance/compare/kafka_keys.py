@@ -1,0 +1,91 @@
+"""The Kafka keys of two feeds: those that contradict their rows, and whether both feeds have these.
+
+A key that agrees with its row is equal to that of the other feed's row, because rows pair by their
+key columns. So only the others have to be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cdcwire.model.names import TableName
+from cdcwire_conformance.arrow.schema import name_text
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.meaning import Meaning
+from cdcwire_conformance.compare.result import (
+    REDACTED,
+    Comparison,
+    KafkaKeys,
+    KeyContradiction,
+    RowPlace,
+    Shown,
+    SideName,
+    beginning_of,
+)
+from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.decode.kafka_keys import MAX_DIGESTS
+
+_NAME = "Kafka keys"
+_LONGEST = 200  # characters of a value
+
+
+def with_kafka_keys(
+    found: Comparison, left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+) -> Comparison:
+    """Return the comparison with the keys of both feeds, and with why they were not compared."""
+    ours, theirs = left.facts.keys, right.facts.keys
+    keys = KafkaKeys(
+        (ours.keyed, theirs.keyed),
+        (ours.contradicting, theirs.contradicting),
+        (*first_of("left", left, options.meaning), *first_of("right", right, options.meaning)),
+    )
+    reason = _not_compared(left, right, options)
+    if reason is None:
+        differ = ours.digests != theirs.digests
+        return replace(found, keys=replace(keys, differ=differ), compared=(*found.compared, _NAME))
+    has_keys = ours.keyed or theirs.keyed
+    left_out = (*found.left_out, (_NAME, reason)) if has_keys else found.left_out
+    return replace(found, keys=keys, left_out=left_out)
+
+
+def _not_compared(left: OpenedFeed, right: OpenedFeed, options: CompareOptions) -> str | None:
+    """Return why keys are not compared; None if they are."""
+    if left.source.format.name != right.source.format.name:
+        return "the formats differ"
+    for side, feed in (("left", left), ("right", right)):
+        if not feed.facts.keys.keyed:
+            return f"the {side} feed has none"
+        if feed.facts.keys.bare:
+            return f"{feed.facts.keys.bare:,} messages of the {side} feed have none"
+        if feed.facts.keys.unread:
+            number = feed.facts.keys.unread
+            return f"{number:,} of the {side} feed name no value that can be compared"
+        if len(feed.facts.keys.digests) >= MAX_DIGESTS:
+            return f"more than {MAX_DIGESTS:,} of the {side} feed contradict their rows"
+    if options.mode == "final":
+        return "last rows have none"
+    if options.window is not None and options.window.is_bounded:
+        return "they are looked at without the window"
+    return None
+
+
+def first_of(side: SideName, feed: OpenedFeed, meaning: Meaning) -> Iterator[KeyContradiction]:
+    """Yield the first contradictions of a feed, with their places."""
+    found = feed.facts.keys.first
+    places = feed.with_lines(
+        RowPlace(at.file, at.line, at.topic, at.partition, at.offset)
+        for at in (each.place for each in found)
+    )
+    for each, place in zip(found, places, strict=True):
+        values = (
+            REDACTED
+            if each.column is not None and _is_redacted(each.table, each.column, meaning)
+            else beginning_of(Shown(text), _LONGEST)
+            for text in (each.in_key, each.in_row)
+        )
+        yield KeyContradiction(side, name_text(each.table), place, each.column, *values)
+
+
+def _is_redacted(table: TableName, column: str, meaning: Meaning) -> bool:
+    return bool({column, f"{name_text(table)}.{column}"} & meaning.redacted)

@@ -1,0 +1,92 @@
+"""The TRUNCATE of two feeds whose changes are compared: one that a feed lacks is a difference.
+
+A TRUNCATE deletes rows without a change of any row, so it counts as a change of the data. Two feeds
+of one format have to have the same ones. A feed of another format that has none at all may not send
+any; then they are named as not compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from cdcwire_conformance.arrow.schema import name_text
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
+from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement
+
+_Truncates: TypeAlias = "Counter[tuple[int, str]]"
+"""How often each table is truncated at a position; 0 where there are none."""
+
+
+def with_truncates(
+    found: Comparison,
+    left: OpenedFeed,
+    right: OpenedFeed,
+    options: CompareOptions,
+    position: str | None,
+) -> Comparison:
+    """Return the comparison with the TRUNCATE of one side.
+
+    ``position``: one that all of them have; None: they are only counted.
+    """
+    statements = [list(_truncates(feed, options)) for feed in (left, right)]
+    if not any(statements):
+        return found
+    has_one_format = left.side.format.name == right.side.format.name
+    lacking = [feed for feed, own in zip((left, right), statements, strict=True) if not own]
+    if lacking and not has_one_format:
+        why = f"{lacking[0].side.format.name} has none in this feed"
+        tables = sorted({name for own in statements for _, name in own})
+        left_out = (*found.left_out, (f"TRUNCATE of {', '.join(tables)}", why))
+        return replace(found, left_out=left_out)
+    if any(len(feed.facts.others.statements) >= MAX_STATEMENTS for feed in (left, right)):
+        left_out = (*found.left_out, ("TRUNCATE", f"a feed has {MAX_STATEMENTS:,} DDL events"))
+        return replace(found, left_out=left_out)
+    ours, theirs = (_counted(own, options, position) for own in statements)
+    differences = [
+        *(_difference("left", each, position) for each in sorted((ours - theirs).elements())),
+        *(_difference("right", each, position) for each in sorted((theirs - ours).elements())),
+    ]
+    return replace(
+        found,
+        ddl_differences=(*found.ddl_differences, *differences),
+        compared=(*found.compared, "TRUNCATE"),
+    )
+
+
+def _truncates(feed: OpenedFeed, options: CompareOptions) -> Iterator[tuple[PlacedStatement, str]]:
+    """Yield the TRUNCATE of tables that are compared, each with the name of its table."""
+    shown = {own: name for name, own in feed.renamed.items()}
+    shown |= {alias.name: name for name, alias in feed.aliases.items()}
+    included = feed.included(options)
+    for each in feed.facts.others.statements:
+        if each.what != "truncate" or each.table is None:
+            continue
+        own = each.named_schema, each.table
+        name = shown.get(own, own)
+        if included is not None and own not in included:
+            continue
+        rewrite = feed.source.format.comparing.rewrite_name
+        if not any(options.meaning.excludes(each_name, rewrite) for each_name in (own, name)):
+            yield each, name_text(name)
+
+
+def _counted(
+    statements: list[tuple[PlacedStatement, str]], options: CompareOptions, position: str | None
+) -> _Truncates:
+    """Return how often each table is truncated. With positions, a feed may repeat a statement."""
+    if position is None:
+        return Counter((0, name) for _, name in statements)
+    window = options.window
+    found = {(getattr(each.position, position), name) for each, name in statements}
+    return Counter(each for each in found if window is None or window.has(each[0]))
+
+
+def _difference(side: SideName, truncate: tuple[int, str], position: str | None) -> DdlDifference:
+    place, table = truncate
+    where = "" if position is None else f" at {position} {place}"
+    return DdlDifference(side, f"{table}{where}", Shown("TRUNCATE"))

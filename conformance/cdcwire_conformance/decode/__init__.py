@@ -1,0 +1,1 @@
+"""Feeds to Arrow batches: survey, opening, decoding in this process or by workers."""

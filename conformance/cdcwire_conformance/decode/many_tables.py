@@ -1,0 +1,116 @@
+"""Reads the rows of several tables from a feed at once, in batches with the schema of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+import pyarrow as pa
+
+from cdcwire.core.context import Selection
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import Message
+from cdcwire.core.rows import Row
+from cdcwire.model.events import RowChange
+from cdcwire.model.names import TableName, full_name
+from cdcwire_conformance.arrow.batches import Change, MessagePlace, RowProblem
+from cdcwire_conformance.arrow.decoders import place_decoder
+from cdcwire_conformance.decode.opening import OpenedSource
+from cdcwire_conformance.decode.reading import (
+    Job,
+    Located,
+    RowBatches,
+    decode_messages,
+    few_collections,
+    messages_of_piece,
+)
+from cdcwire_conformance.decode.stored_rows import decode_files, problem_batches
+from cdcwire_conformance.decode.work import work_of_lines
+from cdcwire_conformance.decode.workers import HERE
+from cdcwire_conformance.sources.stores import OpenFile, open_here
+
+Numbered = tuple[int, pa.RecordBatch]
+"""The number of a job, and a batch of its rows."""
+
+
+def decode_here(opened: OpenedSource, jobs: Sequence[Job]) -> Iterator[Numbered]:
+    """Yield the rows of tables in a directory, decoded in this process. ``jobs``: of its tables.
+
+    Raises: FeedError if errors are to stop.
+    """
+    prefix = opened.prefix
+    if prefix is None:
+        pieces = chain.from_iterable(work_of_lines(opened.source, HERE.count).shares)
+        messages = chain.from_iterable(map(messages_of_piece, pieces))
+        yield from decode_tables(jobs, messages)
+        return
+    for number, job in enumerate(jobs):
+        names = [(job.table.schema, job.table.table)]
+        files = prefix.files_of(names)
+        for batch in chain(
+            problem_batches(job, prefix.problems_of(names)),
+            decode_files(job, prefix.folder, prefix.checkpoint, files),
+        ):
+            yield number, batch
+
+
+def decode_tables(
+    jobs: Sequence[Job], messages: Iterable[Located], open_file: OpenFile = open_here
+) -> Iterator[Numbered]:
+    """Yield the rows of tables among messages. The jobs differ in their tables only.
+
+    Raises: FeedError if errors are to stop.
+    """
+    if len(jobs) == 1:
+        yield from ((0, batch) for batch in decode_messages(jobs[0], messages, open_file))
+    elif jobs:
+        with few_collections():
+            yield from _TableRows(jobs, open_file).batches(messages)
+
+
+class _TableRows:
+    """Decodes each message once, and gives its rows to their tables."""
+
+    def __init__(self, jobs: Sequence[Job], open_file: OpenFile) -> None:
+        first = jobs[0].context
+        names = [(job.table.schema, job.table.table) for job in jobs]
+        chosen = [job.context.selection.columns for job in jobs]
+        every = None if None in chosen else frozenset().union(*(each or () for each in chosen))
+        context = replace(first, selection=Selection(frozenset(names), every))
+        self._decoder_at = place_decoder(jobs[0].format, context)
+        self._rows = [RowBatches(job, open_file) for job in jobs]
+        self._numbers: dict[TableName, int] = {name: n for n, name in enumerate(names)}
+
+    def batches(self, messages: Iterable[Located]) -> Iterator[Numbered]:
+        """Yield the batches of messages, none left out."""
+        decoder_at, numbers = self._decoder_at, self._numbers
+        for place, message in messages:
+            found: dict[int, list[Change]] = {}
+            try:
+                changes = None if isinstance(message, RowProblem) else decoder_at(place)(message)
+            except DecodeError:
+                changes = None
+            if changes is None or isinstance(message, RowProblem):
+                yield from self._each_by_itself(place, message)
+                continue
+            for change in changes:
+                if isinstance(change, (Row, RowChange)):
+                    table = change.table
+                    name: TableName = (table.schema, table.name or "")
+                    if table.database is not None and name not in numbers:
+                        name = full_name(table)
+                    if name in numbers:
+                        found.setdefault(numbers[name], []).append(change)
+            size = len(message.value or b"")
+            for number, own in found.items():
+                yield from ((number, each) for each in self._rows[number].added(place, own, size))
+        for number, rows in enumerate(self._rows):
+            yield from ((number, batch) for batch in rows.waiting())
+
+    def _each_by_itself(
+        self, place: MessagePlace, message: Message | RowProblem
+    ) -> Iterator[Numbered]:
+        """Decode a message that can't be read for each table. Not each need look into it."""
+        for number, rows in enumerate(self._rows):
+            yield from ((number, batch) for batch in rows.batches([(place, message)]))

@@ -1,0 +1,132 @@
+"""The schema changes of a feed with their places, and where the rows of its tables are.
+
+Both say which rows of a table came before a statement that empties, drops or renames it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cdcwire.model.events import Position, SchemaChange, SchemaChangeKind, Table
+from cdcwire.model.names import full_schema
+from cdcwire_conformance.arrow.batches import MessagePlace
+
+MAX_STATEMENTS = 1 << 14  # kept of one feed
+_PARTS_KEPT = 2  # enough to know that there are several
+
+Part: TypeAlias = "tuple[str | None, int | None, str | None]"
+"""A part of a feed, which has an order: a partition of a topic, or a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedStatement:
+    """A schema change with its place.
+
+    ``database``: above the schema, if the feed's tables are named with it.
+    ``place``: of its message; in a prefix, ``partition`` is how many files of rows are before it.
+    ``number``: among the schema changes of its message. ``is_alone``: the message has no rows.
+    ``definition``: the table after it, with its columns; None if the message does not describe it.
+    """
+
+    what: SchemaChangeKind
+    query: str | None
+    schema: str | None
+    table: str | None
+    position: Position
+    place: MessagePlace
+    number: int = 0
+    is_alone: bool = True
+    database: str | None = None
+    definition: Table | None = None
+
+    @classmethod
+    def of(cls, change: SchemaChange, place: MessagePlace) -> PlacedStatement:
+        """Return a schema change of a message at a place."""
+        table = change.table
+        if table is None:
+            return cls(change.what, change.query, None, None, change.position, place)
+        return cls(
+            change.what,
+            change.query,
+            table.schema,
+            table.name,
+            change.position,
+            place,
+            database=table.database,
+            definition=None if table.columns is None else table,
+        )
+
+    @property
+    def named_schema(self) -> str | None:
+        """The schema as the feed's tables name theirs."""
+        return full_schema(self.database, self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class RowSpan:
+    """Where the rows of a table are in a feed.
+
+    ``parts``: up to two of those that have any. ``offsets``: the smallest and the largest of a row;
+    in a prefix, of a file. None if that is not known.
+    """
+
+    parts: frozenset[Part] = frozenset()
+    offsets: tuple[int, int] | None = None
+
+    def joined(self, other: RowSpan) -> RowSpan:
+        """Return the span of the rows of both shares of a feed."""
+        parts = sorted(self.parts | other.parts, key=repr)[:_PARTS_KEPT]
+        offsets = self.offsets if other.offsets is None else _widened(self.offsets, *other.offsets)
+        return RowSpan(frozenset(parts), offsets)
+
+
+class SpanTally:
+    """Finds where rows are, one by one."""
+
+    __slots__ = ("_last", "_offsets", "_parts")
+
+    def __init__(self) -> None:
+        self._parts: set[Part] = set()
+        self._last: MessagePlace | None = None
+        self._offsets: tuple[int, int] | None = None
+
+    def add(self, place: MessagePlace) -> None:
+        """Take a row of a message."""
+        if place is not self._last:
+            self._last = place
+            if len(self._parts) < _PARTS_KEPT:
+                self._parts.add(part_of(place))
+            if place.offset is not None:
+                self._offsets = _widened(self._offsets, place.offset, place.offset)
+
+    @property
+    def span(self) -> RowSpan:
+        """The span of all rows so far."""
+        return RowSpan(frozenset(self._parts), self._offsets)
+
+
+def _widened(known: tuple[int, int] | None, least: int, greatest: int) -> tuple[int, int]:
+    if known is None:
+        return least, greatest
+    return min(known[0], least), max(known[1], greatest)
+
+
+def part_of(place: MessagePlace) -> Part:
+    """Return the part of a feed that a message is in."""
+    if place.topic is not None:
+        return place.topic, place.partition, None
+    return None, place.partition, place.file
+
+
+def tables_after(statements: Iterable[PlacedStatement]) -> tuple[Table, ...]:
+    """Return the tables that are left after some statements, as far as these describe them."""
+    found: dict[tuple[str | None, str | None], Table] = {}
+    for each in statements:
+        name = each.named_schema, each.table
+        if each.definition is not None:
+            found[name] = each.definition
+        elif each.what == "erase":
+            found.pop(name, None)
+    return tuple(found.values())

@@ -1,0 +1,431 @@
+"""The results of one scan of messages: tables of row changes, and how many other events there are.
+
+A worker surveys its share of a feed; ``joined`` puts the results of two shares together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from cdcwire.core.context import Context, Selection
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import Message
+from cdcwire.core.options import parse_options
+from cdcwire.core.rows import Row
+from cdcwire.format import Format, MessageDecoder
+from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.instants import UTC
+from cdcwire.model.kinds import Column, TextType
+from cdcwire.model.names import TableName, full_name
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
+from cdcwire_conformance.arrow.decoders import DecoderAt, place_decoder
+from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table, union_tables
+from cdcwire_conformance.decode.clock_changes import ClockTally, zone_of
+from cdcwire_conformance.decode.extents import Extent, ExtentCounting
+from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
+from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem
+from cdcwire_conformance.decode.row_facts import (
+    KEY_ONLY,
+    UNKNOWN_ROWS,
+    RowFacts,
+    RowTally,
+    has_more_than_key,
+)
+from cdcwire_conformance.decode.statements import (
+    MAX_STATEMENTS,
+    PlacedStatement,
+    RowSpan,
+    SpanTally,
+)
+from cdcwire_conformance.sources.stores import OpenFile, open_here
+
+_MAX_SEEN = 1 << 12
+MAX_DDL_EVENTS = 1 << 14  # kept of one feed, to be compared
+
+Name: TypeAlias = "tuple[str | None, str]"
+Only: TypeAlias = "Callable[[Row | RowChange], bool]"
+
+
+@dataclass(frozen=True, slots=True)
+class DdlEvent:
+    """A schema change of a feed. ``text``: its statement, else what it does."""
+
+    position: Position
+    table: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherEvents:
+    """The events of a feed that are not row changes. A feed may send one DDL to many partitions.
+
+    ``statements``: each schema change with its place, in the order of the shares of the feed.
+    """
+
+    ddl: frozenset[DdlEvent] = frozenset()
+    progress: int = 0
+    statements: tuple[PlacedStatement, ...] = ()
+
+    def joined(self, other: OtherEvents) -> OtherEvents:
+        """Return the events of both."""
+        return OtherEvents(
+            self.ddl | other.ddl,
+            self.progress + other.progress,
+            (*self.statements, *other.statements)[:MAX_STATEMENTS],
+        )
+
+    def without_database(self, database: str | None) -> OtherEvents:
+        """Return the events of a feed whose tables are named without their only database."""
+        return replace(
+            self,
+            statements=tuple(
+                replace(each, database=None) if each.database == database else each
+                for each in self.statements
+            ),
+        )
+
+
+def ddl_event(event: SchemaChange) -> DdlEvent:
+    """Return the facts of a schema change that two feeds can share."""
+    table = event.table
+    name = "" if table is None else ".".join(p for p in (table.schema, table.name) if p)
+    own = event.position
+    position = Position(own.commit_ts, own.sequence_id, own.lsn)
+    return DdlEvent(position, name, event.query or event.what)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A table of a share of a feed, and facts about its rows.
+
+    ``table`` has its database in the name of its schema; ``bare`` is its name without, and
+    ``database`` the database. ``ill_formed``: text columns that hold text that is not UTF-8.
+    ``updates``: how many updates are sent as one record, and ``old_images`` how many of these have
+    their before image. ``facts``: of all rows, if these were looked at. ``has_key_deletes``: a
+    delete has its key only. ``span``: where the rows are. ``new_columns``: those of after images;
+    None: any.
+    """
+
+    table: CanonicalTable
+    rows: int
+    ill_formed: frozenset[str] = frozenset()
+    updates: int = 0
+    old_images: int = 0
+    facts: RowFacts = UNKNOWN_ROWS
+    has_key_deletes: bool = False
+    bare: TableName | None = None
+    database: str | None = None
+    span: RowSpan = field(default_factory=RowSpan)
+    new_columns: frozenset[str] | None = None
+
+    def joined(self, other: FoundTable) -> FoundTable:
+        """Return the table as both shares have it. Raises: SchemaError."""
+        return FoundTable(
+            union_tables(self.table, other.table),
+            self.rows + other.rows,
+            self.ill_formed | other.ill_formed,
+            self.updates + other.updates,
+            self.old_images + other.old_images,
+            self.facts.joined(other.facts),
+            self.has_key_deletes or other.has_key_deletes,
+            self.bare,
+            self.database,
+            self.span.joined(other.span),
+            None
+            if self.new_columns is None or other.new_columns is None
+            else self.new_columns | other.new_columns,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """The tables of a share of a feed, its other events, Kafka keys and extent."""
+
+    tables: dict[Name, FoundTable] = field(default_factory=dict)
+    others: OtherEvents = field(default_factory=OtherEvents)
+    keys: KeyFacts = field(default_factory=KeyFacts)
+    extent: Extent = field(default_factory=Extent)
+
+    def joined(self, other: Surveyed) -> Surveyed:
+        """Return what both shares have. Raises: SchemaError."""
+        tables = dict(self.tables)
+        for name, each in other.tables.items():
+            tables[name] = tables[name].joined(each) if name in tables else each
+        return Surveyed(
+            tables,
+            self.others.joined(other.others),
+            self.keys.joined(other.keys),
+            self.extent.joined(other.extent),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The facts that a worker needs to describe the tables in its messages.
+
+    ``time_zone``: of local times of unknown zone.
+    """
+
+    format: Format
+    context: Context
+    tables: frozenset[TableName] | None
+    on_error: OnError
+    look_into_text: bool
+    has_lines: bool
+    only: Only | None = None
+    time_zone: str = UTC
+
+    def found(self, messages: Iterable[Located], open_file: OpenFile = open_here) -> Surveyed:
+        """Return what the messages have. Raises: FeedError, if errors are to stop."""
+        with few_collections():
+            return _Surveying(self, open_file).survey(messages)
+
+
+class _Surveying:
+    """One scan of messages. Layouts are distinguished by identity, and kept so that it holds."""
+
+    def __init__(self, survey: Survey, open_file: OpenFile) -> None:
+        self.survey_of = survey
+        self._open_file = open_file
+        self._found: dict[Name, CanonicalTable] = {}
+        self._rows: dict[Name, int] = {}
+        self._ill_formed: dict[Name, set[str]] = {}
+        self._updates: dict[Name, int] = {}
+        self._old_images: dict[Name, int] = {}
+        self._tallies: dict[Name, RowTally] = {}
+        self._key_deletes: set[Name] = set()
+        self._new_columns: dict[Name, set[str]] = {}
+        self._parts: dict[Name, tuple[TableName, str | None]] = {}
+        self._ddl: set[DdlEvent] = set()
+        self._statements: list[PlacedStatement] = []
+        self._spans: dict[Name, SpanTally] = {}
+        self._progress = 0
+        self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
+        self._shapes: dict[tuple[int, bool, bool], Table] = {}
+        self._extent = ExtentCounting()
+        reader = survey.format.comparing.key_reader
+        self._keys = None if reader is None else KeyChecking(reader(survey.context))
+        self._clocks: dict[Name, ClockTally] = {}
+        self._zoned: frozenset[str] = frozenset()  # columns of local times in a named zone
+        self._read: frozenset[str] = frozenset()  # columns of which values are read
+
+    def survey(self, messages: Iterable[Located]) -> Surveyed:
+        everything = self._decoder(None)
+        is_cheap = self.survey_of.format.skips_columns and not self.survey_of.look_into_text
+        options = parse_options(self.survey_of.format.options, self.survey_of.context.options)
+        is_cheap = is_cheap and not options.get(KEY_ONLY)  # which the columns of deletes disprove
+        decode = self._decoder(frozenset()) if is_cheap else everything
+        for place, message in messages:
+            self._extent.messages += 1
+            if isinstance(message, RowProblem):
+                self._report(message, place)
+                continue
+            try:
+                changes = self._row_changes(decode(place)(message), place)
+                if is_cheap and self._has_new_shape(changes):
+                    whole = _rows_of(everything(place)(message))
+                    self._learn(whole)
+                    if self._has_new_names(whole):
+                        decode = self._decoder(self._read)
+                        changes = _rows_of(decode(place)(message))
+                elif not is_cheap:
+                    self._learn(changes)
+            except DecodeError as error:
+                self._report(problem_of(error), place)
+                continue
+            for change in changes:
+                self._count(change, place)
+                if self._zoned:
+                    self._look_at_clocks(change, place)
+                self._extent.add(change)
+                if self._keys is not None:
+                    self._keys.check(message, change, place)
+        tables = {
+            name: FoundTable(
+                table,
+                self._rows.get(name, 0),
+                frozenset(self._ill_formed.get(name, ())),
+                self._updates.get(name, 0),
+                self._old_images.get(name, 0),
+                self._facts(name),
+                name in self._key_deletes,
+                *self._parts[name],
+                self._spans[name].span if name in self._spans else RowSpan(),
+                frozenset(self._new_columns.get(name, ())),
+            )
+            for name, table in self._found.items()
+        }
+        others = OtherEvents(frozenset(self._ddl), self._progress, tuple(self._statements))
+        keys = KeyFacts() if self._keys is None else self._keys.found()
+        return Surveyed(tables, others, keys, self._extent.found())
+
+    def _has_new_names(self, changes: list[Row | RowChange]) -> bool:
+        """Return whether rows have columns whose values count, and that are not read yet.
+
+        These are local times in a named zone, and the columns that Kafka keys name.
+        """
+        names = set(self._zoned)
+        if self._keys is not None:
+            names |= {name for change in changes for name in change.table.key or ()}
+        if names <= self._read:
+            return False
+        self._read |= names
+        return True
+
+    def _row_changes(
+        self, events: Iterable[Row | Event], place: MessagePlace
+    ) -> list[Row | RowChange]:
+        """Return the row changes; count the others."""
+        changes = []
+        statements: list[SchemaChange] = []
+        for event in events:
+            if isinstance(event, (Row, RowChange)):
+                changes.append(event)
+            elif isinstance(event, Progress):
+                self._progress += 1
+            elif isinstance(event, SchemaChange):
+                if not self.survey_of.format.comparing.describes_snapshot(event):
+                    statements.append(event)
+                if len(self._ddl) < MAX_DDL_EVENTS:
+                    self._ddl.add(ddl_event(event))
+        for number, event in enumerate(statements):
+            if len(self._statements) < MAX_STATEMENTS:
+                placed = PlacedStatement.of(event, place)
+                placed = replace(placed, number=number, is_alone=not changes)
+                self._statements.append(placed)
+        return changes
+
+    def _count(self, change: Row | RowChange, place: MessagePlace) -> None:
+        name = full_name(change.table)
+        self._rows[name] = self._rows.get(name, 0) + 1
+        self._tally(name).add(change)
+        span = self._spans.get(name)
+        if span is None:
+            self._spans[name] = span = SpanTally()
+        span.add(place)
+        if change.op == "update" and change.half is None:
+            old = change.old if isinstance(change, Row) else change.before
+            self._updates[name] = self._updates.get(name, 0) + 1
+            if old is not None:
+                self._old_images[name] = self._old_images.get(name, 0) + 1
+
+        elif change.op == "delete" and change.sent == "key" and not has_more_than_key(change):
+            self._key_deletes.add(name)
+
+    def _look_at_clocks(self, change: Row | RowChange, place: MessagePlace) -> None:
+        name = full_name(change.table)
+        tally = self._clocks.get(name)
+        if tally is None:
+            self._clocks[name] = tally = ClockTally(self.survey_of.time_zone)
+        for _, identity, columns, values in _images_of(change):
+            tally.add(identity, columns, values, place)
+
+    def _facts(self, name: Name) -> RowFacts:
+        facts = self._tally(name).facts
+        clocks = self._clocks.get(name)
+        return facts if clocks is None else replace(facts, clocks=clocks.facts)
+
+    def _tally(self, name: Name) -> RowTally:
+        found = self._tallies.get(name)
+        if found is None:
+            self._tallies[name] = found = RowTally(self.survey_of.format)
+        return found
+
+    def _decoder(self, columns: frozenset[str] | None) -> DecoderAt:
+        selection = Selection(self.survey_of.tables, columns)
+        context = replace(self.survey_of.context, selection=selection)
+        decoder_at = place_decoder(self.survey_of.format, context)
+        tables, only = self.survey_of.tables, self.survey_of.only
+        if tables is None and only is None:
+            return decoder_at
+
+        def wanted(place: MessagePlace) -> MessageDecoder:
+            decode = decoder_at(place)
+
+            def wanted_of(message: Message) -> Iterator[Any]:
+                for change in decode(message):
+                    if not isinstance(change, (Row, RowChange)):
+                        yield change
+                        continue
+                    if not selection.wants_rows_of(change.table):
+                        continue
+                    if only is None or only(change):
+                        yield change
+
+            return wanted_of
+
+        return wanted
+
+    def _report(self, problem: RowProblem, place: MessagePlace) -> None:
+        on_error = self.survey_of.on_error
+        if on_error != "row":
+            locate_problem(problem, place, on_error, self.survey_of.has_lines, self._open_file)
+
+    def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
+        """Return whether the layout of a row is new: a new layout has a separate table object."""
+        is_new = False
+        for change in changes:
+            if not isinstance(change, Row):
+                return True
+            shape = id(change.table), change.new is None, change.old is None
+            if shape not in self._shapes:
+                if len(self._shapes) >= _MAX_SEEN:
+                    self._shapes.clear()
+                self._shapes[shape] = change.table
+                is_new = True
+        return is_new
+
+    def _learn(self, changes: list[Row | RowChange]) -> None:
+        for change in changes:
+            name = full_name(change.table)
+            for is_new, identity, columns, values in _images_of(change):
+                shape = name, change.table.key, is_new, identity
+                known = self._layouts.get(shape)
+                if known is None:
+                    self._add(change.table, columns)
+                    if is_new:
+                        names = self._new_columns.setdefault(name, set())
+                        names.update(column.name for column in columns)
+                    if len(self._layouts) >= _MAX_SEEN:
+                        self._layouts.clear()
+                    known = columns, _texts_of(columns)
+                    self._layouts[shape] = known
+                if self.survey_of.look_into_text:
+                    ill_formed = {columns[i].name for i in known[1] if type(values[i]) is bytes}
+                    if ill_formed:
+                        self._ill_formed.setdefault(name, set()).update(ill_formed)
+
+    def _add(self, table: Table, columns: tuple[Column, ...]) -> None:
+        name = full_name(table)
+        zone = self.survey_of.time_zone
+        self._zoned |= {each.name for each in columns if zone_of(each.type, zone) is not None}
+        described = canonical_table(Table(name[1], name[0], columns=columns, key=table.key))
+        self._parts[name] = (table.schema, table.name or ""), table.database
+        known = self._found.get(name)
+        self._found[name] = described if known is None else union_tables(known, described)
+
+
+def _rows_of(events: Iterable[Row | Event]) -> list[Row | RowChange]:
+    return [event for event in events if isinstance(event, (Row, RowChange))]
+
+
+def _texts_of(columns: tuple[Column, ...]) -> tuple[int, ...]:
+    return tuple(i for i, column in enumerate(columns) if isinstance(column.type, TextType))
+
+
+def _images_of(
+    change: Row | RowChange,
+) -> Iterator[tuple[bool, object, tuple[Column, ...], tuple[Any, ...]]]:
+    """Yield the images of a change: if it is the new one, its layout's key, columns, values."""
+    if isinstance(change, Row):
+        news = (True, change.new_layout, change.new), (False, change.old_layout, change.old)
+        for is_new, layout, values in news:
+            if layout is not None and values is not None:
+                yield is_new, id(layout.columns), layout.columns, values
+        return
+    for is_new, image in ((True, change.after), (False, change.before)):
+        if image is not None:
+            # Columns are shared between messages where tuples of them are not.
+            yield is_new, tuple(map(id, image.columns)), image.columns, image.values

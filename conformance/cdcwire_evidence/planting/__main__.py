@@ -1,0 +1,61 @@
+"""The command line: judge many pairs, print a table, and fail if the comparison was wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+
+from cdcwire_evidence.planting.run import Tally, run, shares
+
+_VERDICTS = ("found", "named", "refused", "missed", "equal", "alarm", "lossy")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Judge pairs of every two formats. Returns: 1 with a miss or an alarm, else 0."""
+    parser = argparse.ArgumentParser(
+        prog="python -m cdcwire_evidence.planting",
+        description="Plant differences into equal feeds, and check that compare finds each.",
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="compare at least about N pairs, shared by all pairs of formats (default: 2000)",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="choose other streams (default: 1)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)"
+    )
+    given = parser.parse_args(arguments)
+    total = Tally()
+    with ProcessPoolExecutor(max_workers=given.jobs) as pool:
+        formats, numbers = zip(*shares(given.pairs), strict=True)
+        for each in pool.map(_share, formats, numbers, repeat(given.seed)):
+            total.join(each)
+    print(table_text(total))
+    for finding in total.findings:
+        print(ascii(finding).strip("'"), file=sys.stderr)
+    wrong = total.count("missed") + total.count("alarm")
+    print(f"{total.pairs - wrong} passed, {wrong} failed")
+    return 1 if wrong or not total.pairs else 0
+
+
+def _share(formats: tuple[str, str], pairs: int, seed: int) -> Tally:
+    return run(formats, pairs, seed_of_run=seed)
+
+
+def table_text(total: Tally) -> str:
+    """Return the verdicts by kind of plant as a table."""
+    lines = ["".join((f"{'planted':24}", *(f"{verdict:>9}" for verdict in _VERDICTS)))]
+    for kind in sorted({kind for kind, _ in total.verdicts}):
+        numbers = (f"{total.verdicts[kind, verdict]:>9}" for verdict in _VERDICTS)
+        lines.append("".join((f"{kind:24}", *numbers)))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

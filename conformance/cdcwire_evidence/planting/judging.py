@@ -1,0 +1,200 @@
+"""The verdict on a pair: whether the comparison of its feeds is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Literal, TypeAlias
+
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.model.events import Event, RowChange
+from cdcwire.model.steps import join_halves, split_key_changes
+from cdcwire.storage.paths import METADATA_NAME
+from cdcwire_conformance.compare.embedded.engine import compare_feeds
+from cdcwire_conformance.compare.feed import ComparedFeed
+from cdcwire_conformance.compare.result import Comparison
+from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
+from cdcwire_conformance.sources.stores import StoreError
+from cdcwire_evidence.planting.last_rows import by_position, differing_tables, table_text
+from cdcwire_evidence.planting.pairs import FeedForm, Pair
+from cdcwire_evidence.planting.plants import Plant
+from cdcwire_generators.comparing import common_part, plainly, texts_of
+from cdcwire_generators.domain import shared_fields
+from cdcwire_generators.messages import round_trip
+
+Compare: TypeAlias = "Callable[[ComparedFeed, ComparedFeed, CompareOptions], Comparison]"
+Verdict: TypeAlias = Literal[
+    "equal",
+    "alarm",
+    "found",
+    "named",
+    "refused",
+    "missed",
+    "without effect",
+    "not carried",
+    "lossy",
+]
+"""``equal``, ``alarm``: of a pair without a plant. ``named``: a line says that the part is not
+compared. ``refused``: nothing was decided. ``without effect``: the bytes are the same. ``not
+carried``: a format can't encode the stream. ``lossy``: an alarm about a pair whose feeds differ
+by what the plain decoders read, because the settings of a producer lose something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict on a pair. ``said``: what the comparison said, or why there is none."""
+
+    verdict: Verdict
+    said: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        """Return whether the comparison is wrong."""
+        return self.verdict in ("alarm", "missed")
+
+
+def judged(pair: Pair, plant: Plant | None = None, compare: Compare = compare_feeds) -> Judged:
+    """Return the verdict on a pair, whose right feed has the plant if there is one."""
+    folder = Path(mkdtemp(prefix="planting-"))
+    try:
+        pair.left.write(folder / "left", pair.tables, pair.events)
+        pair.right.write(folder / "right", pair.tables, pair.events)
+        if plant is None:
+            return _of_equal(pair, folder, compare)
+        pair.right.write(folder / "planted", pair.tables, plant.events)
+        if plant.exchanges_keys is not None:
+            pair.right.exchange_keys(folder / "planted", plant.exchanges_keys)
+        if _contents(folder / "right") == _contents(folder / "planted"):
+            return Judged("without effect")
+        return _of_plant(pair, plant, folder, compare)
+    except (EncodeError, StoreError, OSError) as error:  # a name may be too long for a file
+        return Judged("not carried", str(error))
+    finally:
+        rmtree(folder)
+
+
+def _of_equal(pair: Pair, folder: Path, compare: Compare) -> Judged:
+    try:
+        found = _compared(pair, folder, "right", pair.events, compare)
+    except ValueError as error:
+        if pair.mode == "final":  # without a key, or after a statement that can't be applied
+            return Judged("refused", str(error))
+        return Judged("alarm" if _are_alike(pair) else "lossy", str(error))
+    if found.is_equal:
+        return Judged("equal")
+    return Judged("alarm" if _are_alike(pair) else "lossy", _said(found))
+
+
+def _are_alike(pair: Pair) -> bool:
+    """Return whether the plain decoders of both formats give the same changes.
+
+    A feed that its own decoder refuses was never a pair of equal feeds, so nothing excuses it.
+    """
+    fields = shared_fields(pair.left.format, pair.right.format)
+    try:
+        ours, theirs = (_texts(pair, form, fields) for form in (pair.left, pair.right))
+    except DecodeError:
+        return True
+    return sorted(ours) == sorted(theirs)
+
+
+def _texts(pair: Pair, form: FeedForm, fields: Sequence[str]) -> list[str]:
+    """Return the changes that the plain decoder of a feed gives, as far as both formats go."""
+    found = round_trip(pair.events, form.format, form.options, tables=pair.tables)
+    common = common_part(list(join_halves(found)), pair.left.format, pair.right.format)
+    return texts_of(plainly(split_key_changes(common), fields))
+
+
+def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judged:
+    try:
+        found = _compared(pair, folder, "planted", plant.events, compare)
+    except ValueError as error:
+        return Judged("refused", str(error))
+    accepts = set(plant.accepts)
+    if pair.mode == "final" and plant.exchanges_keys is None:
+        tables = differing_tables(pair.events, plant.events)
+        moved = differing_tables(pair.events, by_position(plant.events, plant.kind))
+        if found.is_different and moved:
+            return Judged("found", _said(found))
+        if not tables and (found.is_equal or not found.has_schema_differences):
+            return Judged("alarm" if found.is_different else "equal", _said(found))
+        accepts = {f"last rows of {name}" for name in tables}
+    if found.is_different:
+        return Judged("found", _said(found))
+    others = _tables(pair.events) - _changed_tables(pair.events, plant.events)
+    named = accepts.intersection(parts_not_compared(found, others))
+    return Judged("named" if named else "missed", _said(found))
+
+
+def _compared(
+    pair: Pair, folder: Path, right: str, events: tuple[Event, ...], compare: Compare
+) -> Comparison:
+    return compare(
+        pair.left.opened(folder / "left", pair.tables, pair.events),
+        pair.right.opened(folder / right, pair.tables, events),
+        replace(
+            DEFAULT_OPTIONS,
+            definitions=pair.tables if pair.is_defined else (),
+            mode=pair.mode,
+        ),
+    )
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a feed, without the checkpoint of a prefix, which is of no row."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != METADATA_NAME
+    }
+
+
+def _tables(events: Iterable[Event]) -> set[str]:
+    """Return the names of the tables of some changes, as reports write them."""
+    return {table_text(event.table) for event in events if isinstance(event, RowChange)}
+
+
+def _changed_tables(events: Sequence[Event], planted: Sequence[Event]) -> set[str]:
+    """Return the names of the tables in whose changes two streams differ."""
+    if len(events) == len(planted):
+        pairs = zip(events, planted, strict=True)
+        return _tables(each for pair in pairs if repr(pair[0]) != repr(pair[1]) for each in pair)
+    known = [Counter(map(repr, each)) for each in (events, planted)]
+    odd = (known[0] - known[1]) + (known[1] - known[0])
+    return _tables(event for event in (*events, *planted) if repr(event) in odd)
+
+
+def parts_not_compared(found: Comparison, others: Collection[str]) -> Iterator[str]:
+    """Yield the names of the parts that a result lists as not compared.
+
+    ``others``: tables whose own lines say nothing of a plant.
+    """
+    for name, _ in found.left_out:
+        yield from _single_parts(name)
+    for table in found.tables:
+        if not any(table.table == name or table.table.endswith(f".{name}") for name in others):
+            yield from (part for name, _ in table.left_out for part in _single_parts(name))
+    if any(found.ddl) and "DDL" not in found.compared:
+        yield "DDL events"
+
+
+def _single_parts(name: str) -> Iterator[str]:
+    """Yield the parts in one name, such as the two in ``commit_ts and commit_ms of deletes``."""
+    for rows in (" of deletes", " of rows of snapshots"):
+        if name.endswith(rows):
+            yield from (f"{each}{rows}" for each in name.removesuffix(rows).split(" and "))
+            return
+    yield from name.split(", ")
+
+
+def _said(found: Comparison) -> str:
+    lines = [*found.differences]
+    for table in found.tables:
+        lines += [f"{table.table}: {line}" for line in table.schema_differences]
+        lines += [f"{table.table}: {each.verdict} {each.op}" for each in table.differences[:3]]
+    lines += [f"not compared: {name} ({reason})" for name, reason in found.left_out]
+    return "; ".join(lines)

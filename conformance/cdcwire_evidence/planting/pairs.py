@@ -1,0 +1,211 @@
+"""Two feeds of one stream: the formats, the settings of their producers, and their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from cdcwire.core.context import Context
+from cdcwire.core.options import OptionValue
+from cdcwire.core.orders import COMMIT_TS, SEQUENCE_ID
+from cdcwire.format import Format
+from cdcwire.model.events import Event, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, Value
+from cdcwire.registry import get_format
+from cdcwire_conformance.compare.feed import ComparedFeed
+from cdcwire_conformance.compare.rules import Mode
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.source_urls import parse_source
+from cdcwire_conformance.sources.storage.generating import write_prefix
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import LocalStore
+from cdcwire_evidence.planting.last_rows import is_of
+from cdcwire_generators.domain import (
+    Domain,
+    domain_of,
+    fullest_options,
+    shared_fields,
+    with_position_fields,
+)
+from cdcwire_generators.messages import definitions_for
+from cdcwire_generators.storage import is_stored
+from cdcwire_generators.strategies import change_streams
+from cdcwire_generators.strategies.settings import option_settings
+from cdcwire_generators.strategies.values import values
+
+Draw: TypeAlias = "Callable[[st.SearchStrategy[Any]], Any]"
+
+_SAME_IN_BOTH = ("database", "read-r-as-c")  # if they differ, so do the feeds
+# How much a reader refuses, which no producer knows, and a setting that loses digits of decimals.
+_NOT_DRAWN = {"lint": ("strict",), "decimal-handling-mode": ("double",)}
+_DROP_SCHEMA = 2  # the number of DROP DATABASE in TiDB, which is a query for Canal
+_MOST_TRIES = 20  # to draw another value
+_MODES: tuple[Mode, ...] = ("events", "events", "final")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedForm:
+    """A format with the settings of its producer."""
+
+    format: Format
+    options: Mapping[str, OptionValue]
+
+    def write(self, folder: Path, tables: tuple[Table, ...], events: Iterable[Event]) -> None:
+        """Write a stream as a feed into a new directory.
+
+        Raises: EncodeError for what the format does not carry; StoreError.
+        """
+        folder.mkdir(parents=True)
+        events = list(events)
+        context = Context(self.options, definitions_for(events, self.format, self.options, tables))
+        if is_stored(self.format, self.options):
+            write_prefix(PrefixWriter(LocalStore(folder), self.format.name, context), events)
+        else:
+            messages = self.format.from_events(events, context=context)
+            write_messages(str(folder / "messages.jsonl"), messages)
+
+    def exchange_keys(self, folder: Path, seed: int) -> None:
+        """Exchange the Kafka keys of two messages of a feed, if two have different ones.
+
+        Tombstones keep theirs, and so does a format whose keys repeat nothing of a row.
+        """
+        file = folder / "messages.jsonl"
+        if self.format.comparing.key_reader is None or not file.exists():
+            return
+        messages = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        keyed = [each for each in messages if each.get("key") and each.get("value")]
+        Random(seed).shuffle(keyed)
+        other = next((each for each in keyed if each["key"] != keyed[0]["key"]), None)
+        if other is not None:
+            keyed[0]["key"], other["key"] = other["key"], keyed[0]["key"]
+            file.write_text("".join(f"{json.dumps(each)}\n" for each in messages), "utf-8")
+
+    def opened(
+        self, folder: Path, tables: tuple[Table, ...], events: Iterable[Event]
+    ) -> ComparedFeed:
+        """Return a feed that was written, as a comparison takes it."""
+        known: tuple[Table, ...] = ()
+        if not is_stored(self.format, self.options):
+            known = definitions_for(events, self.format, self.options, tables)
+        source = parse_source(f"{self.format.name}:file:{folder}")
+        return ComparedFeed(source, Context(self.options, known))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A stream and the two forms in which it is compared.
+
+    ``is_defined``: with definitions. ``mode``: all changes, or the last row of each key.
+    """
+
+    left: FeedForm
+    right: FeedForm
+    tables: tuple[Table, ...]
+    events: tuple[Event, ...]
+    is_defined: bool
+    mode: Mode
+
+    @property
+    def has_order(self) -> bool:
+        """Return whether the order of lines in the right feed makes a difference.
+
+        Sequence ids order a feed. Last rows are in the order of positions or of partitions.
+        """
+        sequenced = [
+            SEQUENCE_ID in form.format.comparing.orders for form in (self.left, self.right)
+        ]
+        return self.mode == "events" and (all(sequenced) or not sequenced[1])
+
+
+@st.composite
+def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
+    """Give pairs of two formats whose streams have what both formats carry exactly.
+
+    Both feeds are of one database, and have rows of snapshots as inserts, or both have not.
+    """
+    forms = [_form(draw, get_format(name)) for name in (left, right)]
+    # A transaction of TiDB leaves one change of a row: at one commit_ts, none is both inserted and
+    # deleted. So the last rows of a feed do not depend on the order of its changes there.
+    is_of_tidb = any(COMMIT_TS in form.format.comparing.orders for form in forms)
+    stream = draw(
+        change_streams(
+            domain=_domain(left, right),
+            with_key_changes=draw(st.booleans()),
+            with_repeated_changes=not is_of_tidb,
+        )
+    )
+    mode: Mode = draw(st.sampled_from(_MODES))
+    events = tuple(without_ended_tables(stream.events))
+    return Pair(forms[0], forms[1], stream.tables, events, draw(st.booleans()), mode)
+
+
+def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:
+    """Yield events without each DROP and RENAME that a row change of a table follows.
+
+    A table that is gone has no rows until it is created again, in another version of its schema.
+    """
+    for number, event in enumerate(events):
+        if (
+            isinstance(event, SchemaChange)
+            and (event.what in ("erase", "rename") or event.code == _DROP_SCHEMA)
+            and any(is_of(each, event.table) for each in events[number + 1 :])
+        ):
+            continue
+        yield event
+
+
+def _form(draw: st.DrawFn, format_: Format) -> FeedForm:
+    fullest = fullest_options(format_)
+    if draw(st.booleans()):
+        return FeedForm(format_, fullest)
+    settings = draw(option_settings(format_))
+    kept = {
+        name: value
+        for name, value in settings.items()
+        if name not in _SAME_IN_BOTH and value not in _NOT_DRAWN.get(name, ())
+    }
+    return FeedForm(format_, kept)
+
+
+def _domain(left: str, right: str) -> Domain:
+    formats = get_format(left), get_format(right)
+    fields = shared_fields(*formats) or ("commit_ts",)
+    return with_position_fields(domain_of(*formats, is_plausible=True), fields)
+
+
+def other_values(draw: Draw, left: str, right: str) -> OtherValues:
+    """Return what draws other values of the columns of two formats."""
+    return OtherValues(draw, _domain(left, right))
+
+
+@dataclass(frozen=True, slots=True)
+class OtherValues:
+    """Draws a value of a column that is not its own."""
+
+    draw: Draw
+    domain: Domain
+
+    def __call__(self, column: Column, value: Value) -> Value:
+        """Return another value, or the same where a few draws give no other."""
+        own = values(column.type, nullable=column.nullable is not False, domain=self.domain)
+        for _ in range(_MOST_TRIES):
+            found = self.draw(own)
+            if repr(found) != repr(value):
+                return found
+        return value
+
+
+def has_rows(events: Iterable[Event]) -> bool:
+    """Return whether a stream has a row change."""
+    return any(isinstance(event, RowChange) for event in events)
+
+
+def chance_of(seed: int) -> Random:
+    """Return the source of choices for a drawn number."""
+    return Random(seed)

@@ -1,0 +1,93 @@
+"""Many pairs, each with a plant and without, and how each kind of plant was judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from cdcwire.registry import FORMAT_NAMES
+from cdcwire_evidence.planting.judging import Judged, Verdict, judged
+from cdcwire_evidence.planting.pairs import chance_of, has_rows, other_values, pairs
+from cdcwire_evidence.planting.plants import KINDS, plants
+
+FORMAT_PAIRS = tuple(combinations_with_replacement(FORMAT_NAMES, 2))
+NOTHING = "nothing"  # the kind of a pair without a plant
+_MOST_SHOWN = 3  # findings of a kind and pair of formats
+
+
+@dataclass(slots=True)
+class Tally:
+    """The verdicts by kind of plant, and the first findings of each kind in words."""
+
+    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    findings: list[str] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs that were compared."""
+        idle = ("without effect", "not carried", "lossy")
+        return sum(n for (_, verdict), n in self.verdicts.items() if verdict not in idle)
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how often a verdict was reached, for any kind."""
+        return sum(number for (_, found), number in self.verdicts.items() if found == verdict)
+
+    def add(self, formats: tuple[str, str], kind: str, what: str, found: Judged) -> None:
+        """Count a verdict."""
+        self.verdicts[kind, found.verdict] += 1
+        if found.is_finding and self.verdicts[kind, found.verdict] <= _MOST_SHOWN:
+            names = " and ".join(formats)
+            self.findings.append(f"{names}: {found.verdict}: {kind}: {what}: {found.said}")
+
+    def join(self, other: Tally) -> None:
+        """Add the verdicts of another share."""
+        self.verdicts.update(other.verdicts)
+        self.findings += other.findings
+
+
+def run(formats: tuple[str, str], examples: int, *, seed_of_run: int = 1) -> Tally:
+    """Judge pairs of two formats: each stream without a plant, and with one of some kind."""
+    tally = Tally()
+
+    @seed(seed_of_run)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def one_pair(data: st.DataObject) -> None:
+        pair = data.draw(pairs(*formats))
+        if not has_rows(pair.events):
+            return
+        settings_of_both = f"{dict(pair.left.options)} {dict(pair.right.options)}"
+        without = judged(pair)
+        tally.add(formats, NOTHING, settings_of_both, without)
+        if without.verdict != "equal":
+            return
+        chance = chance_of(data.draw(st.integers(0, 2**32)))
+        for kind in chance.sample(KINDS, len(KINDS)):
+            if kind in ("out of order", "partition") and not pair.has_order:
+                continue
+            other = other_values(data.draw, *formats)
+            plant = next(plants(kind, pair.events, chance, other), None)
+            if plant is not None and has_rows(plant.events):
+                what = f"{plant.what} {settings_of_both}"
+                tally.add(formats, kind, what, judged(pair, plant))
+                return
+
+    one_pair()
+    return tally
+
+
+def shares(total: int) -> Iterator[tuple[tuple[str, str], int]]:
+    """Yield each pair of formats with its part of a number of pairs."""
+    each = -(-total // len(FORMAT_PAIRS))
+    yield from ((formats, each) for formats in FORMAT_PAIRS)

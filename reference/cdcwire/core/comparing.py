@@ -1,0 +1,71 @@
+"""The facts about a format that a comparison of two feeds asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cdcwire.core.context import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
+from cdcwire.core.orders import Order
+from cdcwire.model.events import Image, SchemaChange
+from cdcwire.model.names import TableName
+
+
+@dataclass(frozen=True, slots=True)
+class KeyContent:
+    """The statement of a Kafka key: the columns of its row, and the table if the key names it."""
+
+    columns: Image
+    table: TableName | None = None
+
+
+KeyReader: TypeAlias = Callable[[KafkaMessage], KeyContent | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """How the feeds of a format differ from those of others, although they say the same."""
+
+    orders: tuple[Order, ...] = ()
+    """The orders of its changes, the preferred one first. A comparison uses the first in which
+    every row of both feeds has a place."""
+
+    transaction_ids: str = "transactions of the database"
+    """The things that ``tx_id`` is a number of. Numbers of different things are not compared."""
+
+    commit_ms_in_seconds: bool = False
+    """Its times of changes are whole seconds."""
+
+    splits_unique_keys: bool = False
+    """An update of a unique key is sent as a delete and an insert."""
+
+    sends_operation: bool = True
+    """If False, an update is a row with an old value."""
+
+    deletes_have_position: bool = True
+    """If False, a delete is a key and nothing else."""
+
+    updates_are_two_records: bool = False
+    """An update is sent as a "before" and an "after" record."""
+
+    snapshot_rows_are_inserts: bool = False
+    """Rows of a snapshot are sent as inserts, not as reads."""
+
+    describes_snapshot: Callable[[SchemaChange], bool] = lambda change: False
+    """Given a schema change: it describes what a snapshot found, and was not carried out."""
+
+    sends_changed_columns: Callable[[Mapping[str, OptionValue]], bool] = lambda options: False
+    """Given the value of every option: old images have only the columns that an update changed."""
+
+    rewrite_name: Callable[[str], str] | None = None
+    """The name that is written for a table or column whose own name the format cannot write. None:
+    it writes all names."""
+
+    key_reader: Callable[[Context], KeyReader] | None = None
+    """Makes a function from a message to the columns that its Kafka key names; keep it for a feed.
+
+    The function returns None for a key without columns, and raises DecodeError. None: the format's
+    keys repeat nothing of a row."""

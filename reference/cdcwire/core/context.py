@@ -1,0 +1,92 @@
+"""The context of a codec: options, definitions, schemas, files and a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
+from cdcwire.core.options import OptionValue
+from cdcwire.model.events import Table
+from cdcwire.model.names import TableName, full_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The tables and columns that are wanted; None means all. The rest is skipped, undecoded.
+
+    A table that is named without a database is wanted in every database.
+
+    Examples:
+        >>> selection = Selection(tables=frozenset({("shop", "orders")}))
+        >>> selection.wants("shop", "customers")
+        False
+
+    """
+
+    tables: frozenset[TableName] | None = None
+    columns: frozenset[str] | None = None
+
+    def wants(self, schema: str | None, table: str, database: str | None = None) -> bool:
+        """Return whether the rows of a table are wanted."""
+        if self.tables is None or (schema, table) in self.tables:
+            return True
+        return database is not None and (full_schema(database, schema), table) in self.tables
+
+    def wants_rows_of(self, table: Table) -> bool:
+        """Return whether the rows of a table are wanted."""
+        return self.wants(table.schema, table.name or "", table.database)
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """The two functions of one compression, which the standard library lacks.
+
+    ``decompress`` raises ValueError for bytes that are not compressed so. ``decompress_within``
+    does the same within a size: it raises SizeLimitError before it allocates more.
+    ``limit``: the largest size of a result, in bytes.
+    """
+
+    compress: Callable[[bytes], bytes]
+    decompress: Callable[[bytes], bytes]
+    decompress_within: Callable[[bytes, int], bytes] | None = None
+    limit: int = MAX_DECOMPRESSED_BYTES
+
+    def open(self, data: bytes) -> bytes:
+        """Return decompressed bytes. Raises: SizeLimitError beyond the limit, ValueError."""
+        if self.decompress_within is not None:
+            return self.decompress_within(data, self.limit)
+        raw = self.decompress(data)
+        if len(raw) > self.limit:
+            raise SizeLimitError(self.limit)
+        return raw
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything that a codec needs in addition to the bytes.
+
+    ``options``: the producer's settings. ``tables``: definitions, where the bytes need one.
+    ``schemas``: Avro schema texts by id. ``blobs``: claim-check files by location.
+    ``compressions``: functions by the names of the option ``large-message-handle-compression``.
+
+    Examples:
+        >>> context = Context(options={"max-batch-size": 2})
+        >>> context.options["max-batch-size"]
+        2
+
+    """
+
+    options: Mapping[str, OptionValue] = field(default_factory=lambda: MappingProxyType({}))
+    tables: tuple[Table, ...] = ()
+    schemas: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    blobs: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    selection: Selection = EVERYTHING
+    compressions: Mapping[str, Compression] = field(default_factory=lambda: MappingProxyType({}))
+
+
+NO_CONTEXT = Context()

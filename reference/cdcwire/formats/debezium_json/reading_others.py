@@ -1,0 +1,161 @@
+"""Reading messages that are about no row: heartbeats, transactions, statements, notifications."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from cdcwire.connect import Envelope, Parsed
+from cdcwire.connect.fields import Fields, Origin, typed
+from cdcwire.core.strict_json import JsonObject
+from cdcwire.formats.debezium_json.connectors import source_of
+from cdcwire.formats.debezium_json.message import (
+    Block,
+    Boundary,
+    Ddl,
+    Heartbeat,
+    KeyPart,
+    LogicalMessage,
+    Notification,
+    TextKey,
+    Watermark,
+)
+from cdcwire.formats.debezium_json.schema_changes import table_changes
+from cdcwire.formats.debezium_json.source import read_source
+
+_BLOCK = "debezium-json: transaction block"
+_BOUNDARY = "debezium-json: transaction boundaries"
+_HEARTBEAT = "debezium-json: heartbeats"
+_LOGICAL = "debezium-json: logical messages"
+_SCHEMA_CHANGES = "debezium-json: schema changes"
+_NOTIFICATIONS = "debezium-json: notifications"
+Key: TypeAlias = "Parsed | TextKey | None"
+
+
+def key_part(key: Key) -> KeyPart:
+    """Return the part of a key that is written back."""
+    return key.envelope if isinstance(key, Parsed) else key
+
+
+def kept(fields: Fields) -> Envelope:
+    """Return what is written back: a payload without schema stays as it came."""
+    parsed = fields.origin.parsed
+    if parsed.envelope.schema is None:
+        return parsed.envelope
+    return Envelope(fields.schema, fields.values, parsed.envelope.wrapped)
+
+
+def block_of(fields: Fields) -> Block | None:
+    """Return the place of a change in its transaction. Raises: DecodeError."""
+    block = fields.optional_struct("transaction")
+    if block is None:
+        return None
+    block.clause = _BLOCK
+    return Block(
+        block.text("id"), block.integer("total_order"), block.integer("data_collection_order")
+    )
+
+
+def logical_message(fields: Fields, key: Key) -> LogicalMessage:
+    """Return a text or bytes of the log. Raises: DecodeError."""
+    message = fields.struct("message")
+    message.clause = _LOGICAL
+    content = message.get("content")
+    if content is not None and not isinstance(content, (str, bytes)):
+        raise message.error("content is neither text nor bytes", "content")
+    return LogicalMessage(
+        message.optional_text("prefix"),
+        content,
+        read_source(fields),
+        fields.optional_integer("ts_ms"),
+        block_of(fields),
+        kept(fields),
+        key_part(key),
+        fields.origin.parsed.warnings,
+    )
+
+
+def watermark(fields: Fields, key: Key) -> Watermark:
+    """Return the progress of TiCDC. Raises: DecodeError."""
+    source = read_source(fields)
+    if not source_of(source.connector).has_undeclared:
+        raise fields.error("message is required", "message", _LOGICAL)
+    return Watermark(
+        source,
+        fields.optional_integer("ts_ms"),
+        kept(fields),
+        key_part(key),
+        fields.origin.parsed.warnings,
+    )
+
+
+def ddl(fields: Fields, key: Key) -> Ddl:
+    """Return a statement and its tables. Raises: DecodeError."""
+    fields.clause = _SCHEMA_CHANGES
+    source = read_source(fields, has_table=False)
+    payload = fields.origin.parsed.json
+    changes = payload.get("tableChanges") if isinstance(payload, JsonObject) else None
+    return Ddl(
+        fields.optional_text("ddl"),
+        fields.optional_text("databaseName"),
+        fields.optional_text("schemaName"),
+        () if changes is None else tuple(table_changes(changes.value, source_of(source.connector))),
+        source,
+        fields.optional_integer("ts_ms"),
+        kept(fields),
+        key_part(key),
+        fields.origin.parsed.warnings,
+    )
+
+
+def notification(fields: Fields, key: Key) -> Notification:
+    """Return a note of the connector. Raises: DecodeError."""
+    warning = f"a notification is not a change ({_NOTIFICATIONS})"
+    warnings = (*fields.origin.parsed.warnings, warning)
+    return Notification(kept(fields), key_part(key), warnings)
+
+
+def boundary(fields: Fields, key: Key) -> Boundary:
+    """Return the begin or the end of a transaction. Raises: DecodeError."""
+    fields.clause = _BOUNDARY
+    status = fields.text("status")
+    if status != "BEGIN" and status != "END":
+        raise fields.error(f"status is {status!r:.20}, not BEGIN or END", "status")
+    collections = fields.get("data_collections")
+    counts = None
+    if collections is not None:
+        schema = fields.schema_of("data_collections")
+        if not isinstance(collections, tuple) or schema is None or schema.type != "array":
+            raise fields.error("data_collections is not an array", "data_collections")
+        entries = [
+            Fields(schema.items, item, _BOUNDARY, fields.origin, ("data_collections", index))
+            for index, item in enumerate(collections)
+        ]
+        counts = tuple((one.text("data_collection"), one.integer("event_count")) for one in entries)
+    return Boundary(
+        "BEGIN" if status == "BEGIN" else "END",
+        fields.text("id"),
+        fields.optional_integer("ts_ms"),
+        fields.optional_integer("event_count"),
+        counts,
+        kept(fields),
+        key_part(key),
+        fields.origin.parsed.warnings,
+    )
+
+
+def heartbeat(fields: Fields, key: Key) -> Heartbeat:
+    """Return a sign of life. Raises: DecodeError."""
+    fields.clause = _HEARTBEAT
+    name = None
+    if isinstance(key, Parsed):
+        origin = Origin("key", key)
+        envelope, origin = typed(origin, {})
+        members = Fields(envelope.schema, envelope.payload, _HEARTBEAT, origin)
+        name = members.optional_text("serverName")
+    return Heartbeat(
+        fields.integer("ts_ms"),
+        name,
+        kept(fields),
+        key_part(key),
+        fields.origin.parsed.warnings,
+    )

@@ -1,0 +1,207 @@
+"""Reading ``source`` by the declaration of its connector (``connectors``)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from cdcwire.connect import Schema
+from cdcwire.connect.fields import Fields
+from cdcwire.connect.identity import MadeOfSchemas
+from cdcwire.core.strict_json import JsonObject, Number
+from cdcwire.formats.debezium_json.connectors import (
+    GENERAL,
+    TEXT_PLACES,
+    Member,
+    SourceOf,
+    source_of,
+)
+from cdcwire.formats.debezium_json.message import Source
+from cdcwire.model.events import Table
+
+CLAUSE = "debezium-json: source"
+CONNECTORS_CLAUSE = "debezium-json: connectors"
+_COMMON = (
+    Member("sequence", "string", "sequence"),
+    Member("ts_us", "int64", "source_ts_us"),
+    Member("ts_ns", "int64", "source_ts_ns"),
+)
+_NATURAL = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
+
+
+class _Place(NamedTuple):
+    """Where the value of a member goes.
+
+    ``types``: of Python's values that it may have. A value of another type is an error where the
+    connector declares the member; else the member has another meaning, and is not read.
+    """
+
+    at: int
+    name: str
+    place: str
+    in_position: bool
+    is_text: bool
+    types: tuple[type, ...]
+    is_declared: bool
+
+
+def _places(schema: Schema, connector: str) -> tuple[_Place, ...]:
+    source = source_of(connector)
+    found = []
+    for index, field in enumerate(schema.fields):
+        members = [m for m in (*_COMMON, *source.members) if m.name == field.name]
+        is_declared = bool(members) and source.is_known
+        members = members or [m for m in GENERAL.members if m.name == field.name]
+        if not members or not members[0].place:
+            continue
+        types = {str if member.type == "string" else int for member in members}
+        if not is_declared:
+            types = {str, int}
+        place = members[0].place
+        in_position = members[0].in_position
+        is_text = place in TEXT_PLACES or not in_position
+        kinds = tuple(sorted(types, key=str))
+        found.append(_Place(index, field.name, place, in_position, is_text, kinds, is_declared))
+    return tuple(found)
+
+
+_PLACES = MadeOfSchemas(_places)
+
+
+def read_source(fields: Fields, *, has_table: bool = True) -> Source:
+    """Return the source of a change. ``has_table``: it names its table. Raises: DecodeError."""
+    source = fields.struct("source")
+    source.clause = CLAUSE
+    connector = source.text("connector")
+    if connector == "mongodb":
+        problem = "a change of MongoDB's connector, which has documents, not rows"
+        raise source.error(problem, "connector", CONNECTORS_CLAUSE)
+    declared = source_of(connector)
+    place: dict[str, int | str] = {}
+    extra: dict[str, str] = {}
+    values = source.values
+    for each in _PLACES.get(source.schema, connector):
+        value = values[each.at]
+        if value is None:
+            continue
+        if type(value) not in each.types:
+            if each.is_declared:
+                kind = "an integer" if int in each.types else "a string"
+                raise source.error(f"{each.name} is not {kind}", each.name)
+            continue
+        assert isinstance(value, (int, str))
+        if each.in_position:
+            if each.is_text:
+                place[each.place] = str(value)
+            elif isinstance(value, int):
+                place[each.place] = value
+        else:
+            extra[each.place] = str(value)
+    if declared.has_undeclared:
+        _read_undeclared(source, declared, place, extra)
+    is_by_keyspace = declared.schema_member == "keyspace"
+    schema = source.text("keyspace") if is_by_keyspace else source.optional_text("schema")
+    return Source(
+        source.text("version"),
+        connector,
+        source.text("name"),
+        source.integer("ts_ms"),
+        source.optional_text("snapshot"),
+        source.text("db"),
+        schema or "",
+        source.text("table") if has_table else source.optional_text("table") or "",
+        place,
+        extra,
+    )
+
+
+def is_of_other_producer(fields: Fields) -> bool:
+    """Return whether a payload is a change whose source, if any, names no connector."""
+    if not fields.has("op"):
+        return False
+    source = fields.optional_struct("source")
+    return source is None or source.get("connector") is None
+
+
+def read_any_source(fields: Fields, tables: tuple[Table, ...]) -> Source:
+    """Return the source of a change of any producer: it may be missing, or have few members.
+
+    A table that it does not name is the only definition. Raises: DecodeError.
+    """
+    empty = Fields(Schema("struct"), (), CLAUSE, fields.origin, ("source",))
+    source = fields.optional_struct("source") or empty
+    source.clause = CLAUSE
+    table, schema = source.optional_text("table"), source.optional_text("schema")
+    db = source.optional_text("db")
+    if table is None and len(tables) == 1:
+        table, schema, db = tables[0].name, tables[0].schema, tables[0].database
+    if table is None:
+        problem = "the table of this change is not known: give its definition, and only that one"
+        raise fields.error(problem, "source", CLAUSE)
+    return Source(
+        source.optional_text("version") or "",
+        "",
+        source.optional_text("name") or "",
+        source.optional_integer("ts_ms"),
+        source.optional_text("snapshot"),
+        db or "",
+        schema or "",
+        table,
+        {},
+        {},
+    )
+
+
+def _read_undeclared(
+    source: Fields, declared: SourceOf, place: dict[str, int | str], extra: dict[str, str]
+) -> None:
+    """Read the members that the payload has, but not the schema."""
+    payload = source.origin.parsed.json
+    found = payload.get("source") if isinstance(payload, JsonObject) else None
+    if found is None or not isinstance(found.value, JsonObject):
+        return
+    for member in declared.members:
+        sent = found.value.get(member.name)
+        if not member.place or sent is None or source.has(member.name):
+            continue
+        if member.type == "string" and isinstance(sent.value, str):
+            extra[member.place] = sent.value
+        elif isinstance(sent.value, Number) and _NATURAL.fullmatch(sent.value.text):
+            place[member.place] = int(sent.value.text)
+        elif sent.value is not None:
+            kind = "a string" if member.type == "string" else "an integer"
+            raise source.error(f"{member.name} is not {kind}", member.name)
+
+
+def table_named(source: Source, key: tuple[str, ...] | None = None) -> Table:
+    """Return the table of a source. MySQL's database is the schema, as everywhere here."""
+    declared, db = source_of(source.connector), source.db or None
+    schema = _schema_named(declared, source.db, source.schema)
+    database = db if declared.has_database and source.schema else None
+    return Table(source.table, schema, database, key=key)
+
+
+def _schema_named(declared: SourceOf, db: str, schema: str) -> str | None:
+    if declared.schema_member == "db":
+        return db or None
+    return schema or db or None
+
+
+def table_of_json(source: JsonObject) -> tuple[str | None, str | None]:
+    """Return schema and name of the table of a source without schema, as far as it has them."""
+    names = ("connector", "db", "schema", "keyspace", "table")
+    found = {name: member.value for name in names if (member := source.get(name)) is not None}
+    texts = {name: value if isinstance(value, str) else "" for name, value in found.items()}
+    declared = source_of(texts.get("connector", ""))
+    schema = texts.get("keyspace" if declared.schema_member == "keyspace" else "schema", "")
+    return _schema_named(declared, texts.get("db", ""), schema), texts.get("table")
+
+
+def warnings_of(source: Source) -> list[str]:
+    """Return the warning that names a connector without a declaration."""
+    if source_of(source.connector).is_known:
+        return []
+    problem = (
+        f"connector {source.connector!r:.40} is not known: its source is read by general rules"
+    )
+    return [f"{problem} ({CONNECTORS_CLAUSE})"]

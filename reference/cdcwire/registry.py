@@ -1,0 +1,68 @@
+"""The registry of formats. To add a format, add its name here.
+
+``_FORMATS`` gives for each format id its package under ``cdcwire.formats``. A format is imported
+when it is first used. The imports for type checkers make ``from cdcwire import craft`` typed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this module
+if TYPE_CHECKING:
+    from cdcwire.format import Format
+    from cdcwire.formats import avro as avro
+    from cdcwire.formats import canal_json as canal_json
+    from cdcwire.formats import cdl_json as cdl_json
+    from cdcwire.formats import craft as craft
+    from cdcwire.formats import csv as csv
+    from cdcwire.formats import datahub_blob as datahub_blob
+    from cdcwire.formats import datahub_tuple as datahub_tuple
+    from cdcwire.formats import debezium_json as debezium_json
+    from cdcwire.formats import maxwell_json as maxwell_json
+    from cdcwire.formats import open_protocol as open_protocol
+    from cdcwire.formats.craft import proposal
+
+    craft_proposal = proposal
+
+_FORMATS = {
+    "craft": "craft",
+    "craft-proposal": "craft.proposal",
+    "open-protocol": "open_protocol",
+    "csv": "csv",
+    "canal-json": "canal_json",
+    "avro": "avro",
+    "datahub-tuple": "datahub_tuple",
+    "datahub-blob": "datahub_blob",
+    "cdl-json": "cdl_json",
+    "debezium-json": "debezium_json",
+    "maxwell-json": "maxwell_json",
+}
+
+FORMAT_NAMES: tuple[str, ...] = tuple(_FORMATS)
+
+
+def package_of(name: str) -> str:
+    """Return the package of a format below a ``formats`` package: ``open_protocol``.
+
+    Raises: ValueError that lists the known formats.
+    """
+    if name not in _FORMATS:
+        from cdcwire.core.nearest import did_you_mean
+
+        known = ", ".join(FORMAT_NAMES)
+        meant = did_you_mean(name, FORMAT_NAMES)
+        raise ValueError(f"format {name!r} is not known; there are: {known}{meant}")
+    return _FORMATS[name]
+
+
+def get_format(name: str) -> Format:
+    """Return the format with this id. Raises: ValueError that lists the known formats.
+
+    Examples:
+        >>> get_format("csv").title
+        'Storage sink CSV'
+
+    """
+    found: Format = import_module(f"cdcwire.formats.{package_of(name)}.format").FORMAT
+    return found

@@ -1,0 +1,90 @@
+"""The columns that the rows of a table have in a prefix: ``column-selectors`` of a changefeed.
+
+A schema file lists all columns of its table, also those that rows do not have. The first selector
+that matches a table counts. Its columns are patterns, and the last one that matches a column
+counts; ``!`` leaves the matching columns out. A pattern has the wildcards ``*``, ``?`` and ``[]``.
+Capital letters make no difference.
+
+Source: storage, "schema columns".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import cast
+
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, Role
+
+NOT_SENT: frozenset[Role] = frozenset({"virtual", "generated"})
+_HIDDEN = "_V$_"  # before the name of the column that an index on an expression has
+_MEMBERS = ("matcher", "columns")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSelector:
+    """The columns that are sent of some tables. ``matcher``: patterns ``SCHEMA.TABLE``."""
+
+    matcher: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def has_table(self, table: Table) -> bool:
+        """Return whether the selector is for a table."""
+        return _is_in(f"{table.schema}.{table.name}", self.matcher)
+
+    def has_column(self, name: str) -> bool:
+        """Return whether a column of its tables is sent."""
+        return _is_in(name, self.columns)
+
+
+def _is_in(name: str, patterns: Sequence[str]) -> bool:
+    lower = name.lower()
+    for pattern in reversed(patterns):
+        if fnmatchcase(lower, pattern.removeprefix("!").lower()):
+            return not pattern.startswith("!")
+    return False
+
+
+def column_selectors(text: str) -> tuple[ColumnSelector, ...]:
+    """Return the selectors of a JSON list; none of an empty text. Raises: ValueError."""
+    if not text:
+        return ()
+    problem = 'is not a JSON list of {"matcher": ["shop.*"], "columns": ["id", "note"]}'
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(problem) from None
+    if not isinstance(document, list) or not all(map(_is_selector, document)):
+        raise ValueError(problem)
+    selectors = cast("list[dict[str, list[str]]]", document)
+    return tuple(ColumnSelector(*(tuple(each[name]) for name in _MEMBERS)) for each in selectors)
+
+
+def _is_selector(document: object) -> bool:
+    if not isinstance(document, dict) or document.keys() != set(_MEMBERS):
+        return False
+    return all(
+        isinstance(texts, list) and all(isinstance(each, str) for each in texts)
+        for texts in document.values()
+    )
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a column is the hidden one of an index on an expression."""
+    return name.startswith(_HIDDEN)
+
+
+def with_sent_columns(table: Table, selectors: Iterable[ColumnSelector]) -> Table:
+    """Return a table in which the columns that no row has are virtual."""
+    selector = next((each for each in selectors if each.has_table(table)), None)
+    if selector is None or table.columns is None:
+        return table
+    columns = (_column(each, is_sent=selector.has_column(each.name)) for each in table.columns)
+    return replace(table, columns=tuple(columns))
+
+
+def _column(column: Column, *, is_sent: bool) -> Column:
+    return column if is_sent else replace(column, roles=column.roles | NOT_SENT)

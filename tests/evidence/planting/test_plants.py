@@ -1,0 +1,199 @@
+"""The plants, the replay of last rows, and that plants find out a comparison that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Op,
+    Position,
+    RowChange,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+)
+from cdcwire.model.kinds import Column, IntType, Value
+from cdcwire.registry import get_format
+from cdcwire_evidence.planting.last_rows import by_position, differing_tables
+from cdcwire_evidence.planting.plants import KINDS, plants
+
+pytest.importorskip("pyarrow", reason="needs the extra compare")
+
+from cdcwire_evidence.planting.judging import Judged, judged
+from cdcwire_evidence.planting.pairs import FeedForm, Pair, pairs, without_ended_tables
+from cdcwire_evidence.planting.run import run
+from cdcwire_evidence.planting.weakened import WEAKENED
+from cdcwire_generators.domain import fullest_options
+
+COLUMNS = (
+    Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),
+    Column("n", IntType(32), nullable=True),
+)
+TABLE = Table("t", "shop", columns=COLUMNS, key=("id",))
+POSITION = Position(5, 6, 7, "8", commit_ms=9, partition=1)
+
+
+def row(id_: int, n: int) -> Image:
+    return Image(COLUMNS, (id_, n))
+
+
+STREAM: tuple[Event, ...] = (
+    RowChange(TABLE, "insert", None, row(1, 1), POSITION),
+    RowChange(TABLE, "update", row(1, 1), row(1, 2), POSITION),
+    RowChange(TABLE, "update", row(1, 2), row(1, 3), replace(POSITION, commit_ts=6)),
+    SchemaChange("alter", "ALTER TABLE shop.t COMMENT 'x'", table=TABLE, position=POSITION),
+    RowChange(TABLE, "delete", row(1, 3), None, POSITION),
+)
+
+
+def next_value(column: Column, value: Value) -> Value:
+    return value + 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_plant_changes_the_stream_and_nothing_else_than_it_says(kind: str) -> None:
+    plant = next(plants(kind, STREAM, Random(1), next_value))
+    assert plant.kind == kind
+    assert (plant.events != STREAM) is (plant.exchanges_keys is None)
+    before, after = list(STREAM), list(plant.events)
+    for event in STREAM:
+        if event in after:
+            before.remove(event)
+            after.remove(event)
+    is_of_all = kind.endswith("of all")
+    assert len(before) <= (4 if is_of_all else 2 if kind in ("exchanged", "out of order") else 1)
+
+
+def test_a_stream_without_room_for_a_plant_has_none() -> None:
+    assert not list(plants("out of order", STREAM[:1], Random(1), next_value))
+    assert not list(plants("DDL", STREAM[:1], Random(1), next_value))
+    assert not list(plants("value of a new row", STREAM, Random(1), lambda column, value: value))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "tables"),
+    [
+        (STREAM, (), set()),
+        (STREAM[:1], (), {"shop.t"}),
+        (STREAM[:2], STREAM[:3], {"shop.t"}),
+        (STREAM[:2], STREAM[1:2], set()),
+        ((*STREAM[:2], SchemaChange("truncate", None, table=TABLE)), (), set()),
+        ((*STREAM[:2], SchemaChange("erase", None, table=Table(None, "shop"))), (), set()),
+        ((SchemaChange("truncate", None, table=TABLE), *STREAM[:2]), (), {"shop.t"}),
+        ((*STREAM[:2], SchemaChange("alter", None, table=TABLE)), (), {"shop.t"}),
+    ],
+)
+def test_last_rows_are_those_after_all_changes(
+    left: tuple[Event, ...], right: tuple[Event, ...], tables: set[str]
+) -> None:
+    assert differing_tables(left, right) == tables
+    assert differing_tables(right, left) == tables
+
+
+@pytest.mark.parametrize("what", ["erase", "rename"])
+def test_a_table_that_is_gone_has_no_more_rows(what: SchemaChangeKind) -> None:
+    change, of_schema = (
+        SchemaChange(what, None, table=table) for table in (TABLE, Table(None, "shop"))
+    )
+    other = SchemaChange(what, None, table=replace(TABLE, name="other"))
+    dropped = SchemaChange("query", "DROP DATABASE shop", 2, Table(None, "shop"))
+    events = (STREAM[0], change, of_schema, other, dropped, STREAM[1], change)
+    assert list(without_ended_tables(events)) == [STREAM[0], other, STREAM[1], change]
+
+
+@settings(max_examples=50, database=None, derandomize=True, deadline=None)
+@given(pair=pairs("craft", "craft"))
+def test_a_transaction_of_tidb_changes_a_row_once(pair: Pair) -> None:
+    found: set[tuple[int, int | None]] = set()
+    for event in pair.events:
+        if isinstance(event, RowChange) and event.before is not None:
+            assert (id(event.before), event.position.commit_ts) not in found
+        if isinstance(event, RowChange) and event.after is not None:
+            found.add((id(event.after), event.position.commit_ts))
+
+
+def test_events_in_the_order_of_a_position_leave_other_last_rows() -> None:
+    late = replace(STREAM[0], position=replace(POSITION, commit_ts=7))
+    moved = (late, *STREAM[1:3])
+    assert differing_tables(STREAM[:3], by_position(moved, "commit_ts")) == {"shop.t"}
+    assert by_position(moved, "table") == list(moved)
+
+
+# A stream of each kind of source: the formats that carry its positions, and what these are.
+SOURCES: dict[str, tuple[tuple[str, str], Table, Callable[[int], Position]]] = {
+    "TiDB": (
+        ("craft", "open-protocol"),
+        TABLE,
+        lambda n: Position(commit_ts=1_000 + n, partition=1),
+    ),
+    "MySQL": (
+        ("canal-json", "canal-json"),
+        TABLE,
+        lambda n: Position(commit_ts=1_000 + n, commit_ms=1_700_000_000_000 + n),
+    ),
+    "PostgreSQL": (
+        ("debezium-json", "debezium-json"),
+        replace(TABLE, database="crm"),
+        lambda n: Position(lsn=1_000 + n, tx_id="7", commit_ms=1_700_000_000_000),
+    ),
+    "DataHub": (
+        ("datahub-tuple", "datahub-blob"),
+        TABLE,
+        lambda n: Position(sequence_id=1_000 + n, commit_ms=1_700_000_000_000),
+    ),
+}
+SOURCES_OF = {
+    **dict.fromkeys(("lsn", "tx_id", "database", "database of all", "Kafka key"), "PostgreSQL"),
+    "sequence_id": "DataHub",
+    "commit_ms": "MySQL",
+    "DDL": "MySQL",
+}
+
+
+def stream_of(source: str) -> Pair:
+    """Return two changes of each of five rows, and of MySQL a schema change."""
+    names, table, position = SOURCES[source]
+    events: list[Event] = []
+    for id_ in range(5):
+        after = None if id_ == 4 else row(id_, 2)
+        op: Op = "delete" if after is None else "update"
+        events += (
+            RowChange(table, "insert", None, row(id_, 1), position(2 * id_)),
+            RowChange(table, op, row(id_, 1), after, position(2 * id_ + 1)),
+        )
+    if source == "MySQL":
+        statement = "ALTER TABLE shop.t COMMENT 'x'"
+        changed = SchemaChange("alter", statement, table=table, position=position(10))
+        events.append(changed)
+    forms = [FeedForm(form, fullest_options(form)) for form in map(get_format, names)]
+    known = replace(table, database=None)
+    return Pair(forms[0], forms[1], (known,), tuple(events), is_defined=False, mode="events")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_feeds_of_one_stream_are_equal(source: str) -> None:
+    found = judged(stream_of(source))
+    assert found == Judged("equal"), found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plants_are_found_and_missed_by_a_comparison_that_leaves_their_part_out(kind: str) -> None:
+    pair = stream_of(SOURCES_OF.get(kind, "TiDB"))
+    plant = next(plants(kind, pair.events, Random(1), next_value))
+    found = judged(pair, plant)
+    assert found.verdict in ("found", "named"), found
+    missed = judged(pair, plant, WEAKENED[kind])
+    assert missed.verdict == "missed", missed
+
+
+def test_a_run_counts_the_verdicts_on_its_pairs() -> None:
+    found = run(("canal-json", "canal-json"), 5)
+    assert any(kind == "nothing" for kind, _ in found.verdicts)
+    assert not found.count("alarm"), found.findings

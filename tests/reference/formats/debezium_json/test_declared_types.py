@@ -1,0 +1,84 @@
+"""Types that tableChanges declares, by the tables of types in Debezium's documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdcwire.formats.debezium_json.connectors import DB2, MYSQL, ORACLE, SQLSERVER
+from cdcwire.formats.debezium_json.declared_types import declared_column, has_own_types
+from cdcwire.model.kind_text import kind_text
+
+TIME = "io.debezium.time."
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "scale", "kind", "source"),
+    [
+        ("tinyint", None, None, "int8 unsigned", "tinyint"),
+        ("int identity", None, None, "int32", "int identity"),
+        ("bit", None, None, "bool", "bit"),
+        ("float", None, None, "float64", "float"),
+        ("money", None, None, "decimal(19,4)", "money"),
+        ("decimal", 38, 10, "decimal(38,10)", "decimal"),
+        ("nvarchar", 20, None, "text", "nvarchar"),
+        ("timestamp", None, None, "bytes", "timestamp"),
+        ("time", 16, 3, "time(3)", f"{TIME}Time"),
+        ("time", 16, None, "time(7)", f"{TIME}NanoTime"),
+        ("datetime2", 27, 6, "datetime(6)", f"{TIME}MicroTimestamp"),
+        ("datetime2", 27, 7, "datetime(7)", f"{TIME}NanoTimestamp"),
+        ("datetime", None, None, "datetime(3)", f"{TIME}Timestamp"),
+        ("hierarchyid", None, None, "unknown", "hierarchyid"),
+    ],
+)
+def test_types_of_sql_server(
+    name: str, length: int | None, scale: int | None, kind: str, source: str
+) -> None:
+    found = declared_column(SQLSERVER, "c", name, length, scale)
+    assert (kind_text(found.type), found.source) == (kind, source)
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "scale", "kind"),
+    [
+        ("NUMBER", None, None, "decimal"),
+        ("NUMBER", 1, 0, "int8"),
+        ("NUMBER", 4, 0, "int16"),
+        ("NUMBER", 9, 0, "int32"),
+        ("NUMBER", 18, 0, "int64"),
+        ("NUMBER", 19, 0, "decimal(19,0)"),
+        ("NUMBER", 6, -2, "int32"),
+        ("NUMBER", 20, -2, "decimal(20,-2)"),
+        ("NUMBER", 10, 2, "decimal(10,2)"),
+        ("FLOAT", 126, None, "decimal"),
+        ("INTEGER", None, None, "decimal(38,0)"),
+        ("DATE", None, None, "datetime(0)"),
+        ("TIMESTAMP(9)", None, None, "datetime(9)"),
+        ("TIMESTAMP", 6, None, "datetime(6)"),
+        ("TIMESTAMP(6) WITH TIME ZONE", 6, None, "timestamp"),
+        ("TIMESTAMP(6) WITH LOCAL TIME ZONE", 6, None, "timestamp"),
+        ("INTERVAL YEAR(2) TO MONTH", None, None, "interval"),
+        ("NVARCHAR2", 20, None, "text"),
+        ("RAW", 10, None, "bytes"),
+        ("BFILE", None, None, "unknown"),
+    ],
+)
+def test_types_of_oracle(name: str, length: int | None, scale: int | None, kind: str) -> None:
+    assert kind_text(declared_column(ORACLE, "c", name, length, scale).type) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "kind"),
+    [
+        ("VARCHAR", None, "text"),
+        ("CHAR () FOR BIT DATA", None, "bytes"),
+        ("TIMESTAMP", 12, "datetime(12)"),
+        ("TIME", None, "time(0)"),
+        ("DOUBLE", None, "float64"),
+    ],
+)
+def test_types_of_db2(name: str, scale: int | None, kind: str) -> None:
+    assert kind_text(declared_column(DB2, "c", name, None, scale).type) == kind
+
+
+def test_types_of_mysql_are_read_as_mysql_declares_them() -> None:
+    assert not has_own_types(MYSQL)

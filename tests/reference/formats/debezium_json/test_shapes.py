@@ -1,0 +1,251 @@
+"""The members, and the names and versions of schemas, of each version of a connector."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cdcwire import debezium_json
+from cdcwire.core.context import Context
+from cdcwire.core.errors import EncodeError
+from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
+from cdcwire.model.events import Image, Marker, Position, RowChange, Table
+from cdcwire.model.kinds import BitType, Column, EnumType, IntType, TextType
+
+OLD = ["before", "after", "source", "op", "ts_ms", "transaction"]
+NEW = ["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"]
+BLOCK_FIRST = ["before", "after", "source", "transaction", "op", "ts_ms", "ts_us", "ts_ns"]
+COMMON = ["version", "connector", "name", "ts_ms", "snapshot", "db"]
+SOURCES = {
+    "mysql": ["table", "server_id", "gtid", "file", "pos", "row", "thread", "query"],
+    "mariadb": ["table", "server_id", "gtid", "file", "pos", "row", "thread", "query"],
+    "sqlserver": ["schema", "table", "change_lsn", "commit_lsn", "event_serial_no"],
+    "db2": ["schema", "table", "change_lsn", "commit_lsn"],
+    "informix": ["schema", "table", "commit_lsn", "change_lsn", "txId", "begin_lsn"],
+    "vitess": ["keyspace", "table", "shard", "vgtid"],
+    "postgresql": ["schema", "table", "txId", "lsn", "xmin"],
+}
+ORACLE = ["schema", "table", "txId", "scn"]
+ORACLE_1_5 = [*ORACLE, "commit_scn", "lcr_position"]
+ORACLE_2_0 = [*ORACLE_1_5, "rs_id", "ssn", "redo_thread", "user_name"]
+ORACLE_2_7 = [*ORACLE_2_0, "redo_sql", "row_id"]
+ORACLE_3_6 = [*ORACLE_2_7, "commit_ts_ms", "start_scn", "start_ts_ms", "txSeq"]
+POSITION = Position(commit_ms=1, file="binlog.000002", pos=4)
+COLUMNS = (Column("id", IntType(32), "int32", False), Column("v", TextType(), "string", True))
+TABLE = Table("t", "s", "d", key=("id",))
+
+
+def change(connector: str | None, version: str = "3.6.1.Final", **extra: str) -> RowChange:
+    named = {} if connector is None else {"connector": connector, "connector_version": version}
+    return RowChange(
+        TABLE, "insert", None, Image(COLUMNS, (1, "x")), POSITION, extra={**named, **extra}
+    )
+
+
+def written(event: RowChange, **options: str) -> dict[str, Any]:
+    context = Context(options={name.replace("_", "-"): value for name, value in options.items()})
+    (message,) = debezium_json.from_events([event], context=context)
+    assert list(RowEncoder(context).encode([event])) == [message]
+    found: dict[str, Any] = json.loads(message.value or b"")
+    return found
+
+
+def names(schema: dict[str, Any]) -> list[str]:
+    return [field["field"] for field in schema["fields"]]
+
+
+def source_of(message: dict[str, Any]) -> dict[str, Any]:
+    (found,) = (f for f in message["schema"]["fields"] if f["field"] == "source")
+    assert names(found) == list(message["payload"]["source"])
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("version", "members", "envelope", "block", "source"),
+    [
+        ("1.4.0.Final", OLD, None, None, None),
+        ("1.9.8.Final", OLD, None, None, None),
+        ("2.0.0.Final", OLD, 1, "event.block", None),
+        ("2.5.4.Final", OLD, 1, "event.block", None),
+        ("2.6.0.Final", NEW, 2, "event.block", None),
+        ("2.7.4.Final", BLOCK_FIRST, 2, "event.block", None),
+        ("3.0.8.Final", BLOCK_FIRST, 2, "event.block", None),
+        ("3.1.0.Final", BLOCK_FIRST, 2, "event.block", 1),
+        ("3.6.1.Final", BLOCK_FIRST, 2, "event.block", 1),
+    ],
+)
+def test_envelopes_of_each_version(
+    version: str, members: list[str], envelope: int | None, block: str | None, source: int | None
+) -> None:
+    message = written(change("mysql", version))
+    assert names(message["schema"]) == members == list(message["payload"])
+    assert message["schema"].get("version") == envelope
+    (found,) = (f for f in message["schema"]["fields"] if f["field"] == "transaction")
+    assert (found.get("name"), found.get("version")) == (block, 1 if block else None)
+    assert source_of(message).get("version") == source
+
+
+@pytest.mark.parametrize("connector", SOURCES)
+def test_source_of_each_connector(connector: str) -> None:
+    extra = {"shard": "-80", "vgtid": "[]"} if connector == "vitess" else {}
+    schema = source_of(written(change(connector, **extra)))
+    assert names(schema) == [*COMMON, "sequence", "ts_us", "ts_ns", *SOURCES[connector]]
+    assert schema["name"] == f"io.debezium.connector.{connector}.Source"
+    assert names(source_of(written(change(connector, "1.4.0.Final", **extra)))) == [
+        *COMMON,
+        *SOURCES[connector],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "members"),
+    [
+        ("1.4.2.Final", ORACLE),
+        ("1.9.8.Final", ORACLE_1_5),
+        ("2.0.1.Final", ORACLE_2_0),
+        ("2.7.4.Final", ORACLE_2_7),
+        ("3.6.1.Final", ORACLE_3_6),
+    ],
+)
+def test_source_of_oracle_grows(version: str, members: list[str]) -> None:
+    found = names(source_of(written(change("oracle", version))))
+    if version.startswith("1.4"):
+        members = [*members, "lcr_position"]
+    assert [name for name in found if name in ORACLE_3_6] == members
+
+
+@pytest.mark.parametrize(
+    ("version", "allowed"),
+    [
+        ("1.5.4.Final", "true,last,false"),
+        ("1.6.0.Final", "true,last,false,incremental"),
+        ("3.0.8.Final", "true,last,false,incremental"),
+        (
+            "3.1.0.Final",
+            "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental",
+        ),
+    ],
+)
+def test_allowed_snapshots(version: str, allowed: str) -> None:
+    (found,) = (
+        f for f in source_of(written(change("db2", version)))["fields"] if f["field"] == "snapshot"
+    )
+    assert found["parameters"] == {"allowed": allowed}
+
+
+@pytest.mark.parametrize(
+    ("connector", "version", "name", "db"),
+    [
+        ("mysql", "3.6.1.Final", "cdl.s.t.Envelope", "s"),
+        ("sqlserver", "3.6.1.Final", "cdl.d.s.t.Envelope", "d"),
+        ("sqlserver", "1.9.8.Final", "cdl.s.t.Envelope", "d"),
+        ("oracle", "3.6.1.Final", "cdl.s.t.Envelope", "d"),
+        ("db2", "3.6.1.Final", "cdl.s.t.Envelope", "d"),
+    ],
+)
+def test_names_of_schemas(connector: str, version: str, name: str, db: str) -> None:
+    message = written(change(connector, version))
+    assert message["schema"]["name"] == name
+    assert message["payload"]["source"]["db"] == db
+
+
+def test_option_decides_for_events_that_name_no_connector_or_version() -> None:
+    message = written(change(None), connector="mysql", dialect="debezium-3.5")
+    source = message["payload"]["source"]
+    assert (source["connector"], source["version"]) == ("mysql", "3.5.0.Final")
+    assert (source["file"], source["pos"], source["row"], source["server_id"]) == (
+        "binlog.000002",
+        4,
+        0,
+        0,
+    )
+    assert "lsn" not in source
+
+
+@pytest.mark.parametrize("connector", ["ticdc", "newdb", "mongodb"])
+def test_other_connectors_are_not_written(connector: str) -> None:
+    with pytest.raises(EncodeError, match=f"{connector}.* are read, not written"):
+        written(change(connector))
+
+
+@pytest.mark.parametrize("connector", ["oracle", "informix", "vitess"])
+def test_source_of_cdl_is_not_written_for_connectors_that_read_it_otherwise(connector: str) -> None:
+    with pytest.raises(EncodeError, match=f"CDL has no messages of the connector '{connector}'"):
+        written(change(None), connector=connector, dialect="cdl")
+
+
+def test_missing_place_in_the_binlog_is_refused() -> None:
+    event = RowChange(TABLE, "insert", None, Image(COLUMNS, (1, "x")), Position(commit_ms=1))
+    with pytest.raises(EncodeError, match="the source needs file"):
+        written(event, connector="mysql")
+
+
+def test_logical_messages_are_postgresql_s_alone() -> None:
+    marker = Marker("logical_message", "p", Position(commit_ms=1), {"content": b"x"})
+    with pytest.raises(EncodeError, match="mysql has no logical messages"):
+        list(debezium_json.from_events([marker], context=Context(options={"connector": "mysql"})))
+
+
+def test_rows_of_a_binlog_have_whole_bits_and_escaped_labels() -> None:
+    columns = (
+        Column("b", BitType(12), None, True),
+        Column("e", EnumType(("a,b", "e\\f"), "label"), None, True),
+    )
+    image = Image(columns, (0, "a,b"))
+    event = RowChange(
+        Table("t", "s"), "insert", None, image, POSITION, extra={"connector": "mysql"}
+    )
+    assert written(event)["payload"]["after"] == {"b": "AAA=", "e": "a\\,b"}
+    snapshot = RowChange(
+        Table("t", "s"), "read", None, image, POSITION, extra={"connector": "mysql"}
+    )
+    assert written(snapshot)["payload"]["after"]["e"] == "a,b"
+    (field,) = (f for f in written(event)["schema"]["fields"][1]["fields"] if f["field"] == "e")
+    assert field["parameters"]["allowed"] == "a\\,b,e\\\\f"
+
+
+def test_transactions_of_a_binlog_are_named_by_gtid() -> None:
+    events = [
+        RowChange(
+            Table("t", "s"),
+            "insert",
+            None,
+            Image(COLUMNS, (number, None)),
+            Position(commit_ms=1, file="b.1", pos=number, gtid="0-1-7"),
+            extra={"connector": "mariadb", "connector_version": "3.5.0.Final"},
+        )
+        for number in (1, 2)
+    ]
+    context = Context(options={"provide-transaction-metadata": True, "dialect": "debezium-3.5"})
+    messages = list(debezium_json.from_events(events, context=context))
+    payloads = [json.loads(message.value or b"")["payload"] for message in messages]
+    assert [payload.get("status") for payload in payloads] == ["BEGIN", None, None, "END"]
+    assert payloads[2]["transaction"] == {
+        "id": "0-1-7",
+        "total_order": 2,
+        "data_collection_order": 2,
+    }
+    assert payloads[3]["data_collections"] == [{"data_collection": "s.t", "event_count": 2}]
+
+
+@pytest.mark.parametrize(
+    ("mode", "parameters", "value"),
+    [
+        ("long", None, -1),
+        ("precise", {"scale": "0", "connect.decimal.precision": "20"}, "AP//////////"),
+        ("auto", {"scale": "0"}, "AP//////////"),
+    ],
+)
+def test_unsigned_integers_of_64_bits_have_the_form_of_the_mode(
+    mode: str, parameters: dict[str, str] | None, value: int | str
+) -> None:
+    columns = (Column("v", IntType(64, unsigned=True), None, True),)
+    image = Image(columns, ((1 << 64) - 1,))
+    extra = {"connector": "mysql"}
+    event = RowChange(Table("t", "s"), "insert", None, image, POSITION, extra=extra)
+    message = written(event, bigint_unsigned_handling_mode=mode)
+    assert message["payload"]["after"] == {"v": value}
+    (field,) = message["schema"]["fields"][1]["fields"]
+    assert field.get("parameters") == parameters
