@@ -53,7 +53,7 @@ REFERENCE_LAYERS = (
     ("cdcwire.model",),
     ("cdcwire.core",),
     ("cdcwire.golang",),
-    ("cdcwire.mysql",),
+    ("cdcwire.mysql", "cdcwire.apache_avro"),
     ("cdcwire.connect", "cdcwire.datahub", "cdcwire.storage"),
     ("cdcwire.format",),
     ("cdcwire.formats",),
@@ -72,7 +72,9 @@ LAYERS = (
 # They begin the program, so they may import the last layer.
 ENTRANCES = ("cdcwire_conformance.__main__", "cdcwire_conformance.notebook")
 # Rule (b): what a format's codec may import of cdcwire, its own package aside.
-SHARED = ("core", "model", "mysql", "golang", "connect", "datahub", "storage", "format")
+SHARED = (
+    *("core", "model", "golang", "mysql", "apache_avro", "connect", "datahub", "storage", "format"),
+)
 
 
 @cache

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdcwire.connect.schema_registry import MAX_SCHEMA_BYTES
+from cdcwire.apache_avro.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire_conformance.inside import open_inside
 from cdcwire_conformance.registry.errors import RegistryError
 

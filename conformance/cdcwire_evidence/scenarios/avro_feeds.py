@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from zlib import crc32
 
+from cdcwire.apache_avro.sources import SchemaSource
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import FORMAT, MessageWriter, Settings
-from cdcwire.formats.avro.sources import SchemaSource
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.tso import tso_of_ms
 from cdcwire_conformance.ddl import read_chain

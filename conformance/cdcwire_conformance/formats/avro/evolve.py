@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.apache_avro.evolution import Change, DecimalRule, compare_schemas
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.avro.evolution import Change, DecimalRule, compare_schemas
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.topics import TopicRule, subject_of
 from cdcwire.formats.avro.writing import schemas_of

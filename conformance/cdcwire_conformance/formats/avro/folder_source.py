@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.sources import MemorySource
 from cdcwire.core.schemas import SchemaId
-from cdcwire.formats.avro.settings import Registry
-from cdcwire.formats.avro.sources import MemorySource
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.registry.folder import SUFFIX, read_schema_folder
 

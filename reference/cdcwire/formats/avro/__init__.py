@@ -9,16 +9,17 @@ from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
+    from cdcwire.apache_avro.datum import Branch
+    from cdcwire.apache_avro.schema import parse_schema
+    from cdcwire.apache_avro.schema_json import schema_text
+    from cdcwire.apache_avro.sources import KnownSchemas, MemorySource, SchemaSource
     from cdcwire.core.schemas import SchemaId
     from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
     from cdcwire.formats.avro.definitions import Labels
     from cdcwire.formats.avro.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.avro.message import Branch, Checkpoint, Datums, Ddl, DeletedAt, Message
+    from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Message
     from cdcwire.formats.avro.names import sanitize
-    from cdcwire.formats.avro.schema import parse_schema
-    from cdcwire.formats.avro.schema_json import schema_text
     from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaSource
     from cdcwire.formats.avro.wire import decode, encode
     from cdcwire.formats.avro.writing import MessageWriter, schemas_of
 else:
@@ -31,9 +32,10 @@ else:
         ".checksum",
         ".definitions",
         ".names",
-        ".schema",
-        ".schema_json",
-        ".sources",
+        "cdcwire.apache_avro.datum",
+        "cdcwire.apache_avro.schema",
+        "cdcwire.apache_avro.schema_json",
+        "cdcwire.apache_avro.sources",
         ".writing",
         ".format",
     )

@@ -13,7 +13,8 @@ import struct
 import zlib
 from collections.abc import Iterable
 
-from cdcwire.formats.avro.message import Datum, Datums
+from cdcwire.apache_avro.datum import Datum
+from cdcwire.formats.avro.message import Datums
 from cdcwire.formats.avro.plans import CHECKSUM_FIELD, FieldPlan, Form
 from cdcwire.formats.avro.values import unwrapped
 from cdcwire.model.kinds import EnumType, SetType, TimestampType

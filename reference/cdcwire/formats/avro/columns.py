@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from cdcwire.apache_avro import schema
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.avro import schema
 from cdcwire.formats.avro.defaults import default_of
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, Form

@@ -12,9 +12,9 @@ import math
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
+from cdcwire.apache_avro.schema import Default
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.avro.plans import Form
-from cdcwire.formats.avro.schema import Default
 from cdcwire.formats.avro.values import bit_bytes
 from cdcwire.model.events import Expression
 from cdcwire.model.floats import narrow_float32, read_float32

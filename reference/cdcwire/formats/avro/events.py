@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.foreign import foreign_value
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.extension import read_extension
-from cdcwire.formats.avro.foreign import foreign_value
-from cdcwire.formats.avro.message import Checkpoint, Datum, Datums, Ddl, DeletedAt, Message
+from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Message
 from cdcwire.formats.avro.names import sanitize, schema_of_namespace
 from cdcwire.formats.avro.plans import FieldPlan, Form, RecordPlan
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings

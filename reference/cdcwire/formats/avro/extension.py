@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.schema import Field, Primitive, PrimitiveName
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.avro.message import Datum
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
     CHECKSUM_VERSION_FIELD,
@@ -20,7 +21,6 @@ from cdcwire.formats.avro.plans import (
     PHYSICAL_TIME_FIELD,
     RecordPlan,
 )
-from cdcwire.formats.avro.schema import Field, Primitive, PrimitiveName
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.events import NO_EXTRA, Extra, Op, Position
 from cdcwire.model.tso import ms_of_tso

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from cdcwire.apache_avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
+from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, schema_of
 from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
@@ -21,7 +23,6 @@ from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, new_row
 from cdcwire.formats.avro.definitions import Labels
-from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.formats.avro.events import RowReading, events_of, key_names, table_of
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
@@ -35,7 +36,6 @@ from cdcwire.formats.avro.plans import (
 )
 from cdcwire.formats.avro.record_plan import RecordFunction, make_record_function
 from cdcwire.formats.avro.settings import Settings, read_settings
-from cdcwire.formats.avro.sources import KnownSchemas, SchemaSource, schema_of
 from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.model.events import Event, Extra, RowChange, Table
 from cdcwire.model.kinds import Column

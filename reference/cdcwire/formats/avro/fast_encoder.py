@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from cdcwire.apache_avro.binary import write_datum
+from cdcwire.apache_avro.sources import MemorySource, with_schema_files
 from cdcwire.core.compiled import (
     FastEncoder,
     ImagePlans,
@@ -24,12 +26,10 @@ from cdcwire.core.compiled import (
 from cdcwire.core.compiled.varint_bytes import LENGTHS, varint_bytes
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
-from cdcwire.formats.avro.binary import write_datum
 from cdcwire.formats.avro.definitions import Definitions
 from cdcwire.formats.avro.extension import extension_values
 from cdcwire.formats.avro.plans import Form
 from cdcwire.formats.avro.settings import read_settings
-from cdcwire.formats.avro.sources import MemorySource, with_schema_files
 from cdcwire.formats.avro.values import ValueWriter
 from cdcwire.formats.avro.writing import Body, Layout, MessageWriter, Piece, Side
 from cdcwire.model import kinds

@@ -8,6 +8,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
 
+from cdcwire.apache_avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
+from cdcwire.apache_avro.sources import (
+    SCHEMA_SUFFIX,
+    KnownSchemas,
+    MemorySource,
+    schema_of,
+    with_schema_files,
+)
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.configuration import Connector
@@ -20,20 +28,12 @@ from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.format import Format
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
-from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.fast_encoder import RowEncoder
 from cdcwire.formats.avro.identify import identify
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
-from cdcwire.formats.avro.sources import (
-    SCHEMA_SUFFIX,
-    KnownSchemas,
-    MemorySource,
-    schema_of,
-    with_schema_files,
-)
 from cdcwire.formats.avro.spans import spans, warnings
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import messages_of

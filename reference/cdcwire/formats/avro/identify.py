@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from cdcwire.apache_avro.envelope import Registry, read_envelope
+from cdcwire.apache_avro.sources import schema_of
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess, json_object
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId
-from cdcwire.formats.avro.envelope import read_envelope
 from cdcwire.formats.avro.internal import CHECKPOINT_BYTE, DDL_BYTE, DELETE_BYTE, TS_BYTES
-from cdcwire.formats.avro.settings import Registry
-from cdcwire.formats.avro.sources import schema_of
 
 _HEAD = 18
 _USUAL_IDS = 1 << 24  # registries count from 1

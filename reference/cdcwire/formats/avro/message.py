@@ -1,28 +1,15 @@
 """The format's own values: what key and value of a Kafka message say, without loss.
 
-A datum has the form of its Avro type: None, bool, int, float, bytes, str. An array is a tuple, a
-map a tuple of pairs, a record a tuple of its fields. In a union of NULL and one other type the
-value shows the branch; in any other one ``Branch`` does. A string whose bytes are not UTF-8 (of a
-TEXT column only) is bytes.
+A string whose bytes are not UTF-8 (of a TEXT column only) is bytes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
+from cdcwire.apache_avro.datum import Datum
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.plans import RecordPlan
-
-Datum: TypeAlias = Any
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A value of a union whose branches cannot be distinguished by the value alone."""
-
-    index: int
-    value: Datum
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from cdcwire.apache_avro.schema import AvroType, Primitive, Record, Union, parse_schema
 from cdcwire.core.caches import BoundedCache
 from cdcwire.core.errors import DecodeError
-from cdcwire.formats.avro.schema import AvroType, Primitive, Record, Union, parse_schema
 from cdcwire.model import kinds
 
 CLAUSE = "avro: column types"

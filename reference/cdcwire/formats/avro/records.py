@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.reader import Reader
-from cdcwire.formats.avro.binary import (
+from cdcwire.apache_avro.binary import (
     UNION,
     DatumReader,
     read_bytes,
@@ -12,10 +10,12 @@ from cdcwire.formats.avro.binary import (
     read_union_index,
     write_datum,
 )
+from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.schema import Primitive
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.reader import Reader
 from cdcwire.formats.avro.extension import check_extension_value
-from cdcwire.formats.avro.message import Datum
 from cdcwire.formats.avro.plans import FieldPlan, Form, RecordPlan
-from cdcwire.formats.avro.schema import Primitive
 from cdcwire.formats.avro.values import CHECKED_FORMS, model_value
 from cdcwire.model.paths import Path
 from cdcwire.mysql.values import read_text

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.apache_avro.envelope import Registry
 from cdcwire.core.configuration import ANY_VALUE, changefeed
 from cdcwire.core.options import OptionError, option, options_of, settings_reader
 from cdcwire.mysql.settings import MAX_MESSAGE_BYTES, TIDB_EXTENSION, ZoneSettings
 
 DecimalMode: TypeAlias = Literal["precise", "string"]
 BigintUnsignedMode: TypeAlias = Literal["long", "string"]
-Registry: TypeAlias = Literal["confluent", "glue"]
 
 _KAFKA = "sink.kafka-config"
 _CODEC = f"{_KAFKA}.codec-config"

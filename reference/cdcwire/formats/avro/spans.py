@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cdcwire.apache_avro.binary import LENGTHS, UNION
+from cdcwire.apache_avro.sources import KnownSchemas
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import StoredFile, expect_kafka
 from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
-from cdcwire.formats.avro.binary import LENGTHS, UNION
 from cdcwire.formats.avro.checksum import verify_checksum
 from cdcwire.formats.avro.extension import read_extension
 from cdcwire.formats.avro.message import Datums, Message
@@ -31,7 +32,6 @@ from cdcwire.formats.avro.plans import (
     RecordPlan,
 )
 from cdcwire.formats.avro.settings import Settings, read_settings
-from cdcwire.formats.avro.sources import KnownSchemas
 from cdcwire.formats.avro.values import model_value, unwrapped
 from cdcwire.formats.avro.wire import read_bytes, read_message
 from cdcwire.model.paths import Path, Step

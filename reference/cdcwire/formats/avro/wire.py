@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from cdcwire.apache_avro.envelope import ID_OFFSETS, read_envelope, write_envelope
+from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_CLAUSE
+from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
+from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.reader import Reader
-from cdcwire.formats.avro.envelope import ID_OFFSETS, read_envelope, write_envelope
 from cdcwire.formats.avro.internal import (
     CHECKPOINT_BYTE,
     DDL_BYTE,
@@ -21,10 +24,7 @@ from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Mes
 from cdcwire.formats.avro.names import schema_of_namespace
 from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
 from cdcwire.formats.avro.records import read_record, write_record
-from cdcwire.formats.avro.schema import CLAUSE as SCHEMA_CLAUSE
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings, read_settings
-from cdcwire.formats.avro.sources import CLAUSE as REGISTRY
-from cdcwire.formats.avro.sources import KnownSchemas, SchemaSource
 
 MESSAGES = "avro: messages"
 

@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from cdcwire.apache_avro.envelope import write_envelope
+from cdcwire.apache_avro.schema import Field, Record
+from cdcwire.apache_avro.schema_json import schema_text
+from cdcwire.apache_avro.sources import MemorySource, SchemaSource
 from cdcwire.core.caches import BoundedCache
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
@@ -18,15 +22,11 @@ from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.checksum import row_checksum
 from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed
-from cdcwire.formats.avro.envelope import write_envelope
 from cdcwire.formats.avro.extension import extension_fields, extension_values
 from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, Message
 from cdcwire.formats.avro.names import check_unique, namespace_of, sanitize
 from cdcwire.formats.avro.plans import RecordPlan, plan_of
-from cdcwire.formats.avro.schema import Field, Record
-from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.avro.sources import MemorySource, SchemaSource
 from cdcwire.formats.avro.topics import (
     TopicRule,
     TopicRuleError,

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from cdcwire.apache_avro.schema import Record
+from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.avro import MemorySource, read_settings, sanitize
 from cdcwire.formats.avro.columns import field_of
 from cdcwire.formats.avro.plans import split_allowed
-from cdcwire.formats.avro.schema import Record
-from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Expression, Image, Position, RowChange, Table
 from cdcwire.model.kinds import ABSENT, Column, UnknownType, Value

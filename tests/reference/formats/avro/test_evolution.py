@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.apache_avro.evolution import DDL_RULES, Comparison, compare_schemas
+from cdcwire.apache_avro.schema import Record
+from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.core.errors import DecodeError
 from cdcwire.formats.avro.columns import field_of
-from cdcwire.formats.avro.evolution import DDL_RULES, Comparison, compare_schemas
-from cdcwire.formats.avro.schema import Record
-from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.kinds import ABSENT, Column, Value
 from cdcwire.mysql.declared import parse_declared, type_of_declared

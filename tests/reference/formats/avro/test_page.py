@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import cdcwire.apache_avro
 import cdcwire.formats.avro
 from cdcwire.formats.avro import FORMAT, OPTIONS
 
@@ -14,9 +15,10 @@ PAGE = (ROOT / FORMAT.page).read_text(encoding="utf-8")
 
 def test_page_has_every_clause_that_the_code_names() -> None:
     headings = set(re.findall(r"^### (avro: .+)$", PAGE, re.MULTILINE))
-    folder = Path(cdcwire.formats.avro.__file__).parent
+    folders = [Path(package.__path__[0]) for package in (cdcwire.apache_avro, cdcwire.formats.avro)]
     named = {
         clause
+        for folder in folders
         for module in folder.glob("*.py")
         for clause in re.findall(r'"(avro: [a-z0-9 ]+)"', module.read_text("utf-8"))
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.connect.schema_registry import registration
+from cdcwire.apache_avro.schema_registry import registration
 from cdcwire.formats.avro.topics import (
     MAX_TOPIC,
     Level,

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
+from cdcwire.apache_avro.schema import parse_schema
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import FORMAT, MemorySource, read_settings, schema_text
-from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import BitType, Column, DecimalType, Type, Value

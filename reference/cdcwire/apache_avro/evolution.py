@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.apache_avro import schema
 from cdcwire.core.errors import DecodeError
-from cdcwire.formats.avro import schema
 from cdcwire.model.kinds import ABSENT
 from cdcwire.model.paths import Path
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.apache_avro.binary import DatumReader, read_int, read_long, write_datum
+from cdcwire.apache_avro.datum import Branch
+from cdcwire.apache_avro.schema import AvroType, parse_schema
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
-from cdcwire.formats.avro import Branch
-from cdcwire.formats.avro.binary import DatumReader, read_int, read_long, write_datum
-from cdcwire.formats.avro.schema import AvroType, parse_schema
 
 LINKED = '{"type":"record","name":"L","fields":[{"name":"next","type":["null","L"]}]}'
 TYPES: dict[str, tuple[str, Any, str]] = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId
-from cdcwire.formats.avro.settings import Registry
+
+Registry: TypeAlias = Literal["confluent", "glue"]
 
 CONFLUENT = "avro: envelope"
 GLUE = "avro: glue envelope"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 
-from cdcwire.formats.avro.message import Branch, Datum
-from cdcwire.formats.avro.schema import Array, AvroType, Map, Record, Union
+from cdcwire.apache_avro.datum import Branch, Datum
+from cdcwire.apache_avro.schema import Array, AvroType, Map, Record, Union
 from cdcwire.model.kinds import Value
 
 

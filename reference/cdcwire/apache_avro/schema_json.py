@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from cdcwire.apache_avro import schema
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.avro import schema
 from cdcwire.golang.json_text import compact_json, json_string
 from cdcwire.golang.numbers import float_text
 from cdcwire.model.kinds import ABSENT, Missing

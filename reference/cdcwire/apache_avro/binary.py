@@ -9,11 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
+from cdcwire.apache_avro import schema
+from cdcwire.apache_avro.datum import Branch, Datum
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import write_varint
-from cdcwire.formats.avro import schema
-from cdcwire.formats.avro.message import Branch, Datum
 from cdcwire.model.paths import Path
 
 CLAUSE = "avro: binary encoding"

@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.schema import parse_schema
+from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.schemas import SchemaId
-from cdcwire.formats.avro.schema import parse_schema
-from cdcwire.formats.avro.schema_json import schema_text
-from cdcwire.formats.avro.settings import Registry
 
 CLAUSE = "avro: registry"
 # Schemas that a feed in files has next to its messages: schemas/ID.avsc.

@@ -1,0 +1,1 @@
+"""Apache Avro: schemas, their JSON, binary values, the framing of registries, evolution."""
