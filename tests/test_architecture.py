@@ -55,6 +55,7 @@ REFERENCE_LAYERS = (
     ("cdcwire.golang",),
     ("cdcwire.mysql", "cdcwire.apache_avro"),
     ("cdcwire.connect", "cdcwire.datahub", "cdcwire.storage"),
+    ("cdcwire.debezium",),
     ("cdcwire.format",),
     ("cdcwire.formats",),
     ("cdcwire.registry",),
@@ -73,7 +74,8 @@ LAYERS = (
 ENTRANCES = ("cdcwire_conformance.__main__", "cdcwire_conformance.notebook")
 # Rule (b): what a format's codec may import of cdcwire, its own package aside.
 SHARED = (
-    *("core", "model", "golang", "mysql", "apache_avro", "connect", "datahub", "storage", "format"),
+    *("core", "model", "golang", "mysql", "apache_avro", "connect", "datahub", "storage"),
+    *("debezium", "format"),
 )
 
 

@@ -24,7 +24,7 @@ MIRRORS = {
     "conformance/cdcwire_evidence": "tests/evidence",
 }
 # What every format uses: its change is tried on the codecs themselves too.
-SHARED = ("core", "model", "mysql", "golang", "connect", "datahub", "storage")
+SHARED = ("core", "model", "mysql", "golang", "connect", "datahub", "storage", "debezium")
 CODEC_TESTS = ("tests/reference/formats/*/test_wire.py", "tests/reference/formats/*/test_fast.py")
 OTHERS = {
     "golden/": ("tests/conformance/corpus",),

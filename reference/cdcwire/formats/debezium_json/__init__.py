@@ -8,9 +8,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.connect.cdl import Row
-    from cdcwire.formats.debezium_json.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.debezium_json.mapping import to_version_1
-    from cdcwire.formats.debezium_json.message import (
+    from cdcwire.debezium.message import (
         Boundary,
         Change,
         Heartbeat,
@@ -19,13 +17,15 @@ if TYPE_CHECKING:
         Source,
         Tombstone,
     )
-    from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings, read_settings
+    from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings, read_settings
+    from cdcwire.formats.debezium_json.format import FORMAT, explain, from_events, to_events
+    from cdcwire.formats.debezium_json.mapping import to_version_1
     from cdcwire.formats.debezium_json.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        ".message",
-        ".settings",
+        "cdcwire.debezium.message",
+        "cdcwire.debezium.settings",
         ".wire",
         "cdcwire.connect.cdl",
         ".mapping",

@@ -19,9 +19,9 @@ from cdcwire.connect import (
 from cdcwire.connect.cdl import OPTIONAL_INT64, OPTIONAL_STRING
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.strict_json import JsonObject, Member
-from cdcwire.formats.debezium_json.connectors import GENERAL
-from cdcwire.formats.debezium_json.schemas import block_schema
-from cdcwire.formats.debezium_json.shapes import OLDEST_SHAPE
+from cdcwire.debezium.connectors import GENERAL
+from cdcwire.debezium.schemas import block_schema
+from cdcwire.debezium.shapes import OLDEST_SHAPE
 
 _MAX_TABLES = 16
 _MAX_LEARNED = 256  # a pattern takes some time to be made

@@ -17,15 +17,15 @@ from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
 from cdcwire.core.message import Message as AnyMessage
+from cdcwire.debezium.connectors import source_of
+from cdcwire.debezium.events import events_of
+from cdcwire.debezium.message import ROUTER_FIELD, Change, Ddl, Message, Tombstone
+from cdcwire.debezium.reading import is_foreign_op, message_of
+from cdcwire.debezium.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
-from cdcwire.formats.debezium_json.connectors import source_of
-from cdcwire.formats.debezium_json.events import events_of
-from cdcwire.formats.debezium_json.message import ROUTER_FIELD, Change, Ddl, Message, Tombstone
-from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.wire import (
     image_schemas,
-    is_foreign_op,
-    message_of,
+    key_bytes,
     read_message,
 )
 from cdcwire.model.events import Event
@@ -74,7 +74,7 @@ class RowDecoder(FastDecoder):
             raise Irregular  # the schema does not have all that is read
         if isinstance(found, Change) and (found.key is None or is_foreign_op(found, self.settings)):
             raise Irregular
-        return list(events_of(found, self.settings, self.selection))
+        return list(events_of(found, key_bytes, self.settings, self.selection))
 
     def _key(self, key: bytes | None) -> Parsed | None:
         if key is None:
@@ -89,7 +89,7 @@ class RowDecoder(FastDecoder):
     def _plain(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message, "debezium-json: members")
         found = read_message(message, self.settings, self.tables)
-        events = list(events_of(found, self.settings, self.selection))
+        events = list(events_of(found, key_bytes, self.settings, self.selection))
         self._learn(message, found)
         return events
 

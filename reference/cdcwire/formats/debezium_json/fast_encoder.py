@@ -19,18 +19,18 @@ from cdcwire.connect.values import write_value
 from cdcwire.core.compiled import FastEncoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.debezium_json.connectors import TEXT_PLACES, Member
-from cdcwire.formats.debezium_json.schemas import block_schema, source_schema
-from cdcwire.formats.debezium_json.settings import Settings, read_settings
-from cdcwire.formats.debezium_json.shapes import Shape, shape_of
-from cdcwire.formats.debezium_json.writing import (
+from cdcwire.debezium.connectors import TEXT_PLACES, Member
+from cdcwire.debezium.schemas import block_schema, source_schema
+from cdcwire.debezium.settings import Settings, read_settings
+from cdcwire.debezium.shapes import Shape, shape_of
+from cdcwire.debezium.writing import (
     OPS,
     cdl_schema,
     envelope_schema,
     messages_of,
     names_of,
 )
-from cdcwire.formats.debezium_json.writing_parts import (
+from cdcwire.debezium.writing_parts import (
     block_values,
     commit_ms_of,
     extra_text,

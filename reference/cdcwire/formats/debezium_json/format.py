@@ -14,17 +14,17 @@ from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
+from cdcwire.debezium.events import events_of
+from cdcwire.debezium.message import Tombstone
+from cdcwire.debezium.settings import OPTIONS, read_settings
+from cdcwire.debezium.writing import messages_of
 from cdcwire.format import Format
 from cdcwire.formats.debezium_json.carries import CARRIES
-from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
-from cdcwire.formats.debezium_json.message import Tombstone
-from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.spans import spans
-from cdcwire.formats.debezium_json.wire import decode, read_key, read_message
-from cdcwire.formats.debezium_json.writing import messages_of
+from cdcwire.formats.debezium_json.wire import decode, key_bytes, read_key, read_message
 from cdcwire.model.events import Event, SchemaChange
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -121,7 +121,7 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
     settings = read_settings(context)
     kafka = expect_kafka(message, "debezium-json: members")
     decoded = read_message(kafka, settings, context.tables)
-    yield from events_of(decoded, settings, context.selection)
+    yield from events_of(decoded, key_bytes, settings, context.selection)
 
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:

@@ -9,8 +9,8 @@ from cdcwire.connect.identify import Part, part_of, tombstone_guess
 from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.debezium_json.message import OPERATIONS
-from cdcwire.formats.debezium_json.shapes import dialect_of
+from cdcwire.debezium.message import OPERATIONS
+from cdcwire.debezium.shapes import dialect_of
 
 _CDL = {"message_type", "LOB_COLUMNS", "unique"}
 _IMAGES = {"before", "after", "op"}

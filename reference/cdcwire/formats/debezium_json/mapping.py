@@ -19,7 +19,7 @@ from cdcwire.connect.counts import moment
 from cdcwire.connect.logical import ConversionError, read_timestamp_text
 from cdcwire.connect.types import CONNECT_TIMESTAMP, is_cdc_timestamp
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.formats.debezium_json.wire import change_of
+from cdcwire.debezium.reading import change_of
 from cdcwire.model.kinds import DatetimeType
 
 _CLAUSE = "cdl-json: mapping"

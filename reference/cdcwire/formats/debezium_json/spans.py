@@ -11,7 +11,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.formats.debezium_json.message import (
+from cdcwire.debezium.message import (
     Change,
     Heartbeat,
     LogicalMessage,
@@ -20,8 +20,9 @@ from cdcwire.formats.debezium_json.message import (
     Tombstone,
     Unwrapped,
 )
-from cdcwire.formats.debezium_json.settings import read_settings
-from cdcwire.formats.debezium_json.wire import OF_NOTIFICATIONS, read_message
+from cdcwire.debezium.reading import OF_NOTIFICATIONS
+from cdcwire.debezium.settings import read_settings
+from cdcwire.formats.debezium_json.wire import read_message
 from cdcwire.model.paths import Path
 
 _CLAUSES: dict[str, str] = {

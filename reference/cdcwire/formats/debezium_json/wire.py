@@ -1,8 +1,7 @@
 """Kafka key and value to the wire's values, and back.
 
-The payload shows the kind of message: ``source`` and ``op`` are a change or a logical message,
-``status`` is a border of a transaction, ``ts_ms`` alone a heartbeat, no value a tombstone. Paths
-begin with ``key`` or ``value``; offsets count from the start of that side.
+``debezium.reading`` says what a payload is; no value is a tombstone. Paths begin with ``key`` or
+``value``; offsets count from the start of that side.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from cdcwire.connect import Envelope, Parsed, Schema
+from cdcwire.connect import Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
-from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.definitions import defined_struct, doubtful_times
 from cdcwire.connect.fields import DEFINITIONS, Fields, Origin, definition_of, read_part, typed
 from cdcwire.connect.types import TIME
@@ -20,68 +18,35 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.formats.debezium_json.message import (
-    OPERATIONS,
-    ROUTER_FIELD,
-    SNAPSHOTS,
-    CdlMembers,
+from cdcwire.debezium.message import (
     Change,
     KeyPart,
     Message,
-    Source,
     TextKey,
     Tombstone,
     WithValue,
 )
-from cdcwire.formats.debezium_json.reading_others import (
-    Key,
-    block_of,
-    boundary,
-    ddl,
-    heartbeat,
-    kept,
+from cdcwire.debezium.reading import change_in, is_foreign_op, key_names_of, read_fields
+from cdcwire.debezium.reading_others import (
     key_part,
-    logical_message,
-    notification,
-    watermark,
 )
-from cdcwire.formats.debezium_json.schema_changes import MEMBERS as SCHEMA_CHANGE_MEMBERS
-from cdcwire.formats.debezium_json.settings import Settings, read_settings
-from cdcwire.formats.debezium_json.source import (
-    CLAUSE as _SOURCE,
-)
-from cdcwire.formats.debezium_json.source import (
+from cdcwire.debezium.settings import Settings, read_settings
+from cdcwire.debezium.source import (
     is_of_other_producer,
     read_any_source,
-    read_source,
     table_named,
     table_of_json,
-    warnings_of,
 )
-from cdcwire.formats.debezium_json.unwrapped import RowSettings, is_unwrapped, unwrapped_of
+from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
 from cdcwire.model.events import Table
 
 _MEMBERS = "debezium-json: members"
 _OPERATION = "debezium-json: operation"
-_IMAGES = "debezium-json: images"
 _KEYS = "debezium-json: keys"
-_BLOCK = "debezium-json: transaction block"
-_BOUNDARY = "debezium-json: transaction boundaries"
-_HEARTBEAT = "debezium-json: heartbeats"
-_LOGICAL = "debezium-json: logical messages"
-_VERSION = "debezium-json: message version"
-_SNAPSHOT = "debezium-json: snapshot"
 _LINT = "debezium-json: lint"
-_SCHEMA_CHANGES = "debezium-json: schema changes"
-_NOTIFICATIONS = "debezium-json: notifications"
 _TICDC = b'"connector":"TiCDC"'
-OF_NOTIFICATIONS = {"id", "type", "aggregate_type", "additional_data", "timestamp"}
-_USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
-_NO_FIELDS = Schema("struct", True)
-_OF_BOUNDARIES = frozenset(("status", "id", "event_count", "data_collections", "ts_ms"))
 Decoded = TypeVar("Decoded", bound=WithValue)
 _MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
-_CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
 
 
 def decode(
@@ -111,7 +76,7 @@ def read_message(
     parsed = read_part(value, "value", settings, is_loose=is_loose)
     if parsed.envelope.wrapped and parsed.envelope.schema is None and parsed.json is None:
         return Tombstone(key_part(key_parsed))  # as by JsonConverters before KAFKA-3832
-    key_names = _key_names(key_parsed, None, router) if has_key else None
+    key_names = key_names_of(key_parsed, None, router) if has_key else None
     if settings.transforms == "unwrap" and is_unwrapped(parsed, key_names):
         more = RowSettings(settings, tables, message.headers)
         row = unwrapped_of(parsed, key_names, key_part(key_parsed), more)
@@ -121,10 +86,10 @@ def read_message(
     fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
     if settings.producer == "any" and is_of_other_producer(fields):
         source = read_any_source(fields, tables)
-        found: WithValue = _change(fields, key_parsed, router, source)
+        found: WithValue = change_in(fields, key_parsed, router, source)
         has_key = has_key and key is not None  # a table may have one although none is sent
     else:
-        found = _message(fields, key_parsed, router)
+        found = read_fields(fields, key_parsed, router)
     if isinstance(found, Change):
         if not has_key and found.cdl is None:
             found = replace(found, key=None)
@@ -137,13 +102,6 @@ def read_message(
             known, origin = definition_of(tables, named.schema, named.name, origin)
             found = replace(found, key=None if known is None else known.key)
     return _checked(found, settings, origin)
-
-
-def is_foreign_op(change: Change, settings: Settings) -> bool:
-    """Return whether a message of CDL's has an op that CDL lacks, and no option reads it."""
-    return change.cdl is not None and (
-        change.op == "t" or (change.op == "r" and not settings.read_r_as_c)
-    )
 
 
 def read_key(key: bytes, settings: Settings, *, is_loose: bool = False) -> Parsed | TextKey:
@@ -168,34 +126,17 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
 
     ``context`` is ignored: the values say all that the bytes depend on.
     """
-    key = _key_bytes(message.key_envelope)
+    key = key_bytes(message.key_envelope)
     if isinstance(message, Tombstone):
         return key, None
     return key, encode_envelope(message.envelope)
 
 
-def _key_bytes(key: KeyPart) -> bytes | None:
+def key_bytes(key: KeyPart) -> bytes | None:
+    """Return a Kafka key as it is written. Raises: EncodeError."""
     if isinstance(key, TextKey):
         return key.text.encode()
     return None if key is None else encode_envelope(key)
-
-
-def change_of(envelope: Envelope) -> Change:
-    """Return the change that an envelope of schema and payload holds. Raises: DecodeError."""
-    return _change(_fields_of(envelope), None, ROUTER_FIELD)
-
-
-def message_of(envelope: Envelope, key: Key) -> WithValue:
-    """Return what an envelope of schema and payload says.
-
-    Raises: DecodeError at byte 0; ``decode`` finds the place in the same bytes.
-    """
-    return _message(_fields_of(envelope), key, ROUTER_FIELD)
-
-
-def _fields_of(envelope: Envelope) -> Fields:
-    origin = Origin("value", Parsed(envelope, None, 0, 0))
-    return Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
 
 
 def image_schemas(
@@ -235,156 +176,3 @@ def _with_doubts(origin: Origin, names: tuple[str, ...]) -> Origin:
     )
     warnings = (*origin.parsed.warnings, *doubts)
     return replace(origin, parsed=replace(origin.parsed, warnings=warnings))
-
-
-def _message(fields: Fields, key: Key, router: str) -> WithValue:
-    names = {field.name for field in fields.schema.fields}
-    if "op" in names and "source" in names:
-        if fields.get("op") == "m":
-            if "message" not in names:
-                return watermark(fields, key)
-            return logical_message(fields, key)
-        return _change(fields, key, router)
-    # A row by itself may have columns of these names: the other members distinguish them.
-    if "status" in names and names <= _OF_BOUNDARIES and (names - {"status", "id", "ts_ms"}):
-        return boundary(fields, key)
-    if names == {"ts_ms"}:
-        return heartbeat(fields, key)
-    if {"source", "ddl", "tableChanges"} <= names <= SCHEMA_CHANGE_MEMBERS:
-        return ddl(fields, key)
-    if names == OF_NOTIFICATIONS:
-        return notification(fields, key)
-    raise fields.origin.error(_foreign(names), _MEMBERS)
-
-
-def _foreign(names: set[str]) -> str:
-    """Return what a payload is that is not a message of Debezium's."""
-    if {"specversion", "type"} <= names:
-        return "a CloudEvent: set value.converter to JsonConverter"
-    if {"ddl", "databaseName"} <= names:
-        return "a schema change without source"
-    if "updateDescription" in names:
-        return "a change of MongoDB's connector, which has documents, not rows"
-    if "op" in names:
-        return "a change without source: producer=any reads those of other producers"
-    return (
-        "not a Debezium change, heartbeat or transaction message; read rows of "
-        "ExtractNewRecordState with transforms=unwrap"
-    )
-
-
-def _change(fields: Fields, key: Key, router: str, source: Source | None = None) -> Change:
-    op = fields.text("op")
-    if op not in OPERATIONS:
-        problem = f"op is {op!r:.20}, not one of {', '.join(OPERATIONS)} or m"
-        raise fields.error(problem, "op", _OPERATION)
-    source = read_source(fields) if source is None else source
-    cdl = _cdl_members(fields)
-    before, after = _row(fields, "before"), _row(fields, "after")
-    change = Change(
-        op,
-        before,
-        after,
-        source,
-        fields.optional_integer("ts_ms"),
-        fields.optional_integer("ts_us"),
-        fields.optional_integer("ts_ns"),
-        block_of(fields),
-        _key_names(key, cdl, router),
-        cdl,
-        kept(fields),
-        key_part(key),
-    )
-    if isinstance(key, Parsed) and key.envelope.schema is not None:
-        change = _with_key_facts(change, key, router)
-    _check_images(change, fields)
-    warnings = (*fields.origin.parsed.warnings, *_warnings(change, fields))
-    return replace(change, warnings=warnings) if warnings else change
-
-
-def _with_key_facts(change: Change, key: Parsed, router: str) -> Change:
-    """Return a change with what its key shows beyond the names of its columns."""
-    schema, payload = key.envelope.schema, key.envelope.payload
-    if schema is None or not isinstance(payload, tuple):
-        return change
-    place = schema.index(router)
-    if place is not None and isinstance(payload[place], str):
-        change = replace(change, physical_table=payload[place])
-    if any(field.schema.optional for field in schema.fields):
-        change = replace(change, key_may_be_null=True)
-    return change
-
-
-def _cdl_members(fields: Fields) -> CdlMembers | None:
-    if not fields.has("message_version"):
-        return None
-    version = fields.text("message_version")
-    if version != VERSION_2:
-        problem = f"message_version is {version!r:.20}, not {VERSION_2!r}"
-        raise fields.error(problem, "message_version", _VERSION)
-    fields.integer("ts_ms")
-    return CdlMembers(
-        fields.text("message_type"),
-        fields.optional_text("LOB_COLUMNS"),
-        _row(fields, "unique"),
-        fields.optional_text("HEARTBEAT_IDENTIFIER"),
-    )
-
-
-def _row(fields: Fields, name: str) -> Row:
-    schema, value = fields.schema_of(name), fields.get(name)
-    if value is None:
-        is_struct = schema is not None and schema.type == "struct"
-        return Row(schema if schema is not None and is_struct else _NO_FIELDS, None)
-    found = fields.struct(name)
-    return Row(found.schema, found.values, fields.origin)
-
-
-def _key_names(key: Key, cdl: CdlMembers | None, router: str) -> tuple[str, ...] | None:
-    if cdl is not None:
-        return tuple(field.name for field in cdl.unique.schema.fields)
-    if not isinstance(key, Parsed):
-        return () if key is None else None
-    schema, json = key.envelope.schema, key.json
-    if schema is not None and schema.type == "struct":
-        return tuple(f.name for f in schema.fields if f.name != router)
-    if schema is None and isinstance(json, JsonObject):
-        return tuple(m.name for m in json.members if m.name != router)
-    return () if key.envelope.payload is None else None  # a value does not name its column
-
-
-def _check_images(change: Change, fields: Fields) -> None:
-    """Check which rows an operation has."""
-    has = {"before": change.before.values is not None, "after": change.after.values is not None}
-    must = {"c": (False, True), "r": (False, True), "d": (True, False), "t": (False, False)}
-    wanted = must.get(change.op, (has["before"], True))
-    for name, is_wanted in zip(("before", "after"), wanted, strict=True):
-        if has[name] != is_wanted:
-            which = "has" if has[name] else "has no"
-            raise fields.error(f"op {change.op} {which} row {name}", name, _IMAGES)
-
-
-def _warnings(change: Change, fields: Fields) -> list[str]:
-    warnings = warnings_of(change.source)
-    if change.source.snapshot not in _USUAL_SNAPSHOTS:
-        warnings += _snapshot_warnings(change.source.snapshot, fields)
-    columns = {field.name for field in change.before.schema.fields or change.after.schema.fields}
-    if columns and not columns.issuperset(change.key or ()):
-        warnings.append(f"the key has columns that the row has not ({_KEYS})")
-    if change.cdl is None:
-        return warnings
-    if change.cdl.message_type != ROW_CHANGE:
-        warnings.append(f"message_type {change.cdl.message_type!r:.20} is not known ({_VERSION})")
-    if change.source.connector not in _CDL_CONNECTORS:
-        warnings.append(f"connector {change.source.connector!r:.40} is not CDL's ({_SOURCE})")
-    return warnings
-
-
-def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
-    if snapshot not in SNAPSHOTS:
-        return [f"snapshot {snapshot!r:.40} is not known ({_SNAPSHOT})"]
-    schema = fields.struct("source").schema_of("snapshot")
-    allowed = None if schema is None else schema.parameter("allowed")
-    if allowed is None or snapshot in allowed.split(","):
-        return []
-    return [f"snapshot {snapshot!r} is not allowed by its schema ({_SNAPSHOT})"]

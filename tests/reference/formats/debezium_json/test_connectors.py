@@ -7,7 +7,7 @@ import pytest
 from cdcwire import debezium_json
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.debezium_json.connectors import CONNECTORS, LATEST, source_of, version_of
+from cdcwire.debezium.connectors import CONNECTORS, LATEST, source_of, version_of
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.text import table_from_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.formats.debezium_json.connectors import DB2, MYSQL, ORACLE, SQLSERVER
-from cdcwire.formats.debezium_json.declared_types import declared_column, has_own_types
+from cdcwire.debezium.connectors import DB2, MYSQL, ORACLE, SQLSERVER
+from cdcwire.debezium.declared_types import declared_column, has_own_types
 from cdcwire.model.kind_text import kind_text
 
 TIME = "io.debezium.time."

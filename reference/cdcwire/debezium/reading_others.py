@@ -7,8 +7,8 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.fields import Fields, Origin, typed
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.formats.debezium_json.connectors import source_of
-from cdcwire.formats.debezium_json.message import (
+from cdcwire.debezium.connectors import source_of
+from cdcwire.debezium.message import (
     Block,
     Boundary,
     Ddl,
@@ -19,8 +19,8 @@ from cdcwire.formats.debezium_json.message import (
     TextKey,
     Watermark,
 )
-from cdcwire.formats.debezium_json.schema_changes import table_changes
-from cdcwire.formats.debezium_json.source import read_source
+from cdcwire.debezium.schema_changes import table_changes
+from cdcwire.debezium.source import read_source
 
 _BLOCK = "debezium-json: transaction block"
 _BOUNDARY = "debezium-json: transaction boundaries"

@@ -11,18 +11,19 @@ logical message has ``content``, ``database``; a transaction's end has ``event_c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from cdcwire.connect.cdl import ROW_CHANGE
 from cdcwire.core.context import EVERYTHING, Selection
-from cdcwire.formats.debezium_json.connectors import source_of
-from cdcwire.formats.debezium_json.message import (
+from cdcwire.debezium.connectors import source_of
+from cdcwire.debezium.message import (
     Block,
     Boundary,
     Change,
     Ddl,
     Heartbeat,
+    KeyPart,
     LogicalMessage,
     Message,
     Notification,
@@ -31,11 +32,10 @@ from cdcwire.formats.debezium_json.message import (
     Unwrapped,
     Watermark,
 )
-from cdcwire.formats.debezium_json.schema_changes import kind_of, table_of_change
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.debezium_json.source import table_named
-from cdcwire.formats.debezium_json.unwrapped import key_of_deleted, unwrapped_events
-from cdcwire.formats.debezium_json.wire import encode
+from cdcwire.debezium.schema_changes import kind_of, table_of_change
+from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.debezium.source import table_named
+from cdcwire.debezium.unwrapped import key_of_deleted, unwrapped_events
 from cdcwire.model.events import (
     Event,
     Marker,
@@ -55,9 +55,12 @@ _OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "r": "read"}
 
 
 def events_of(
-    message: Message, settings: Settings = DEFAULT_SETTINGS, selection: Selection = EVERYTHING
+    message: Message,
+    key_bytes: Callable[[KeyPart], bytes | None],
+    settings: Settings = DEFAULT_SETTINGS,
+    selection: Selection = EVERYTHING,
 ) -> Iterator[Event]:
-    """Yield the event of a message.
+    """Yield the event of a message. ``key_bytes``: writes a Kafka key.
 
     Raises: DecodeError, for a value that its logical type does not have.
     """
@@ -88,8 +91,7 @@ def events_of(
         case Unwrapped():
             yield from unwrapped_events(message, settings, selection)
         case Tombstone():
-            sent, _ = encode(message)
-            yield Marker("tombstone", extra={"message_key": sent})
+            yield Marker("tombstone", extra={"message_key": key_bytes(message.key_envelope)})
 
 
 def table_of(change: Change) -> Table:

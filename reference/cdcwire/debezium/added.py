@@ -15,8 +15,8 @@ from cdcwire.connect.fields import Fields
 from cdcwire.connect.schema import RULES
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import Number, read_json
-from cdcwire.formats.debezium_json.connectors import GENERAL
-from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.debezium.connectors import GENERAL
+from cdcwire.debezium.settings import Settings
 
 SOURCE = "source_"
 DELETED = "__deleted"  # it has this name whatever the prefix is

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from cdcwire.connect import types
-from cdcwire.formats.debezium_json.connectors import DB2, ORACLE, SQLSERVER, SourceOf
+from cdcwire.debezium.connectors import DB2, ORACLE, SQLSERVER, SourceOf
 from cdcwire.model import kinds
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column

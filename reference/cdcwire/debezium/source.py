@@ -9,14 +9,14 @@ from cdcwire.connect import Schema
 from cdcwire.connect.fields import Fields
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.core.strict_json import JsonObject, Number
-from cdcwire.formats.debezium_json.connectors import (
+from cdcwire.debezium.connectors import (
     GENERAL,
     TEXT_PLACES,
     Member,
     SourceOf,
     source_of,
 )
-from cdcwire.formats.debezium_json.message import Source
+from cdcwire.debezium.message import Source
 from cdcwire.model.events import Table
 
 CLAUSE = "debezium-json: source"

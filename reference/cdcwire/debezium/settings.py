@@ -27,7 +27,7 @@ from cdcwire.core.configuration import (
     transform,
 )
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.formats.debezium_json.message import PLACEHOLDER, ROUTER_FIELD
+from cdcwire.debezium.message import PLACEHOLDER, ROUTER_FIELD
 
 Dialect: TypeAlias = Literal[
     "debezium",

@@ -7,7 +7,7 @@ import json
 from cdcwire.connect import ConnectType, ConnectValue, Envelope
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.debezium_json.schemas import (
+from cdcwire.debezium.schemas import (
     boundary_key_schema,
     boundary_schema,
     heartbeat_key_schema,
@@ -15,9 +15,9 @@ from cdcwire.formats.debezium_json.schemas import (
     logical_key_schema,
     logical_schema,
 )
-from cdcwire.formats.debezium_json.settings import Settings
-from cdcwire.formats.debezium_json.shapes import shape_of, shape_without_source
-from cdcwire.formats.debezium_json.writing_parts import (
+from cdcwire.debezium.settings import Settings
+from cdcwire.debezium.shapes import shape_of, shape_without_source
+from cdcwire.debezium.writing_parts import (
     block_values,
     envelope_bytes,
     extra_number,

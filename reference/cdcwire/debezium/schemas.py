@@ -7,7 +7,7 @@ from functools import lru_cache
 from cdcwire.connect import ConnectType, Field, Schema
 from cdcwire.connect.cdl import INT64, OPTIONAL_INT64, OPTIONAL_STRING, SOURCE, STRING
 from cdcwire.connect.types import ENUM
-from cdcwire.formats.debezium_json.shapes import Shape
+from cdcwire.debezium.shapes import Shape
 
 _COMMON = "io.debezium.connector.common."
 

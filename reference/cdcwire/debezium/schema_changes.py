@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
-from cdcwire.formats.debezium_json.connectors import SourceOf, source_of
-from cdcwire.formats.debezium_json.declared_types import declared_column, has_own_types
-from cdcwire.formats.debezium_json.message import Ddl, TableChange
+from cdcwire.debezium.connectors import SourceOf, source_of
+from cdcwire.debezium.declared_types import declared_column, has_own_types
+from cdcwire.debezium.message import Ddl, TableChange
 from cdcwire.model.events import SchemaChangeKind, Table
 from cdcwire.model.kinds import Column, UnknownType
 from cdcwire.mysql.declared import parse_declared, type_of_declared

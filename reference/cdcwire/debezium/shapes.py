@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from cdcwire.connect.style import LabelForm, Style
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.debezium_json.connectors import (
+from cdcwire.debezium.connectors import (
     LATEST,
     POSTGRESQL,
     SourceOf,
@@ -20,7 +20,7 @@ from cdcwire.formats.debezium_json.connectors import (
     source_of,
     version_of,
 )
-from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Extra, Table
 
 OLDEST: Version = (1, 4)

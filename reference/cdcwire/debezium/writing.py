@@ -11,17 +11,17 @@ from cdcwire.connect.cdl import OPTIONAL_STRING, ROW_CHANGE, SOURCE, STRING, VER
 from cdcwire.connect.images import WrittenRows, check_images, schemas_of, written_rows
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.debezium_json.made_up import filled
-from cdcwire.formats.debezium_json.schemas import (
+from cdcwire.debezium.made_up import filled
+from cdcwire.debezium.schemas import (
     block_schema,
     moments,
     source_schema,
 )
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.debezium_json.shapes import Shape, shape_of
-from cdcwire.formats.debezium_json.transactions import moved_behind, with_transactions
-from cdcwire.formats.debezium_json.writing_others import write_heartbeat, write_marker
-from cdcwire.formats.debezium_json.writing_parts import (
+from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.debezium.shapes import Shape, shape_of
+from cdcwire.debezium.transactions import moved_behind, with_transactions
+from cdcwire.debezium.writing_others import write_heartbeat, write_marker
+from cdcwire.debezium.writing_parts import (
     block_values,
     envelope_bytes,
     extra_text,

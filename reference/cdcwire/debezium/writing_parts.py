@@ -8,11 +8,11 @@ from dataclasses import replace
 from cdcwire.connect import ConnectValue, Envelope
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.debezium_json.connectors import Member
-from cdcwire.formats.debezium_json.schemas import source_schema
-from cdcwire.formats.debezium_json.settings import Settings
-from cdcwire.formats.debezium_json.shapes import VERSIONS, Shape, shape_of
-from cdcwire.formats.debezium_json.unwrapped import is_row_schema
+from cdcwire.debezium.connectors import Member
+from cdcwire.debezium.schemas import source_schema
+from cdcwire.debezium.settings import Settings
+from cdcwire.debezium.shapes import VERSIONS, Shape, shape_of
+from cdcwire.debezium.unwrapped import is_row_schema
 from cdcwire.model.events import Extra, Position, Table
 from cdcwire.model.paths import Path
 from cdcwire.model.tso import ms_of_tso

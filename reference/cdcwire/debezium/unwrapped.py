@@ -18,7 +18,7 @@ from cdcwire.connect.logical import ConversionError, image_of
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.formats.debezium_json.added import (
+from cdcwire.debezium.added import (
     DELETED,
     SOURCE,
     Added,
@@ -27,9 +27,9 @@ from cdcwire.formats.debezium_json.added import (
     added_names,
     header_values,
 )
-from cdcwire.formats.debezium_json.connectors import GENERAL, TEXT_PLACES, source_of
-from cdcwire.formats.debezium_json.message import OPERATIONS, KeyPart, Unwrapped
-from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, source_of
+from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
+from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Image, Op, Position, RowChange, SchemaChange, Sent, Table
 
 _CLAUSE = "debezium-json: unwrapped rows"

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from cdcwire.formats.debezium_json.connectors import POSTGRESQL
-from cdcwire.formats.debezium_json.settings import Settings
-from cdcwire.formats.debezium_json.shapes import shape_of
+from cdcwire.debezium.connectors import POSTGRESQL
+from cdcwire.debezium.settings import Settings
+from cdcwire.debezium.shapes import shape_of
 from cdcwire.model.events import Event, Marker, Position, RowChange, SchemaChange
 
 _Event: TypeAlias = "RowChange | SchemaChange | Marker"
