@@ -26,6 +26,7 @@ from cdcwire_conformance.cli.context import UsageError, add_context_arguments, c
 from cdcwire_conformance.cli.seen_names import SeenNames
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, schema_notes, with_schemas
+from cdcwire_conformance.decode.clock_changes import ClockNotes
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
@@ -103,16 +104,16 @@ def run(arguments: argparse.Namespace) -> int:
     claim_checks = RecordedClaimChecks(context.blobs)
     context = replace(context, blobs=claim_checks)
     names = SeenNames(context.selection)
-    events = names.of(_events(arguments, format_, context, faults, claim_checks))
+    clocks = ClockNotes()
+    events = clocks.of(names.of(_events(arguments, format_, context, faults, claim_checks)))
     try:
         _print(join_halves(events) if arguments.join_halves else events)
     except IncompleteUpdateError as error:
         faults.report(f"{error} ({format_.name}: updates)")
-    if faults.count:
-        return 1
-    for line in names.unseen():
+    unseen = () if faults.count else names.unseen()
+    for line in (*clocks.lines(), *unseen):
         print_error(f"cdcwire decode: note: {line}")
-    return 0
+    return 1 if faults.count else 0
 
 
 class _Faults:

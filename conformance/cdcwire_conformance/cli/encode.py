@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import TextFormError, event_from_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.decode.clock_changes import ClockNotes
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import message_to_json
 from cdcwire_conformance.visible import print_error
@@ -49,19 +50,20 @@ def run(arguments: argparse.Namespace) -> int:
     need_format(arguments, NAME)
     format_ = get_format(arguments.format)
     context = context_from(arguments)
+    clocks = ClockNotes()
+    events = clocks.of(read_events(arguments.events, context.tables))
     try:
-        messages = format_.encoder(context)(read_events(arguments.events, context.tables))
+        messages = format_.encoder(context)(events)
         if arguments.raw:
-            return _print_raw(list(messages), is_hex=arguments.hex)
-        for message in messages:
-            if arguments.hex and isinstance(message, KafkaMessage):
-                print((message.value or b"").hex())
-            else:
-                print(json.dumps(message_to_json(message)))
+            _print_raw(list(messages), is_hex=arguments.hex)
+        else:
+            _print(messages, is_hex=arguments.hex)
     except EncodeError as error:
         sys.stdout.flush()
         print_error(f"cdcwire encode: {error}")
         return 1
+    for line in clocks.lines():
+        print_error(f"cdcwire encode: note: {line}")
     return 0
 
 
@@ -89,7 +91,15 @@ def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:
         raise UsageError(f"{where}: {json_problem(error)}") from error
 
 
-def _print_raw(messages: list[object], *, is_hex: bool) -> int:
+def _print(messages: Iterable[Message], *, is_hex: bool) -> None:
+    for message in messages:
+        if is_hex and isinstance(message, KafkaMessage):
+            print((message.value or b"").hex())
+        else:
+            print(json.dumps(message_to_json(message)))
+
+
+def _print_raw(messages: list[object], *, is_hex: bool) -> None:
     only = messages[0] if len(messages) == 1 else None
     if not isinstance(only, KafkaMessage) or only.value is None:
         raise UsageError(f"--raw prints one value; these events are {len(messages)} messages")
@@ -97,4 +107,3 @@ def _print_raw(messages: list[object], *, is_hex: bool) -> int:
         print(only.value.hex())
     else:
         sys.stdout.buffer.write(only.value)
-    return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from cdcwire_conformance.cli.context import UsageError, add_context_arguments, c
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, with_schemas
+from cdcwire_conformance.decode.clock_changes import ClockNotes
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
 from cdcwire_conformance.sources.stores import LocalStore
@@ -78,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     broken = 0
     warn_of_unread(NAME, arguments.file)
+    clocks = ClockNotes()
     messages = _messages(arguments, format_)
     if lack_schemas(context.tables):
         names = names_of(format_, context, (message for _, message in messages))
@@ -95,6 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
         for warning in explanation.warnings:
             print(visible(f"warning: {warning}"))
         broken += explanation.error is not None
+        if explanation.error is None:
+            deque(clocks.of(format_.to_events(message, context=context)), maxlen=0)
+    for line in clocks.lines():
+        print(visible(f"note: {line}"))
     return 1 if broken else 0
 
 

@@ -414,7 +414,7 @@ class _Comparing:
                 notes += feed.aliases[name].notes(merged.table)
             if feed.opened.prefix is not None:
                 notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
-            notes += clock_notes(side, feed, merged.table)
+            notes += clock_notes(side, feed, merged.table, self.options)
         without = [
             *without,
             *reshaped_parts(name, self.left, self.right),

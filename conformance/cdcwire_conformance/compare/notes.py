@@ -13,7 +13,6 @@ from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
-from cdcwire_conformance.compare.shown_text import counted
 from cdcwire_conformance.decode.clock_changes import ClockFacts
 
 
@@ -94,34 +93,30 @@ def checkpoint_notes(sides: Iterable[tuple[SideName, OpenedFeed]]) -> Iterator[s
             )
 
 
-def clock_notes(side: SideName, feed: OpenedFeed, table: CanonicalTable) -> Iterator[str]:
+def clock_notes(
+    side: SideName, feed: OpenedFeed, table: CanonicalTable, options: CompareOptions
+) -> Iterator[str]:
     """Yield a line for each column with values in hours that the clocks of a zone change.
 
-    ``table``: as it is compared. Columns that are not compared as instants have no line.
+    ``table``: as it is compared. Columns that are not compared as instants have no line. The hours
+    of hidden columns are not named.
     """
     own = feed.own_table(table)
     names = {share.name for share in feed.state.of((own.schema, own.table))}
     facts = [
         feed.facts.of_rows[name] for name in sorted(names, key=str) if name in feed.facts.of_rows
     ]
+    hidden = options.meaning.redacted_of(table)
     for column, shown in zip(own.columns, table.columns, strict=True):
         kind = shown.type
         if not isinstance(kind, TimestampType) or kind.zone is None:
             continue
         found = [each.clocks[column.name] for each in facts if column.name in each.clocks]
         if found:
-            yield f"{side}: {shown.name}: {_clock_text(feed, reduce(ClockFacts.joined, found))}"
-
-
-def _clock_text(feed: OpenedFeed, found: ClockFacts) -> str:
-    parts = []
-    if found.repeated:
-        times = f"{counted(found.repeated, 'value')} of an hour that zone {found.zone} repeats"
-        parts.append(f"{times} (read as the first time)")
-    if found.skipped:
-        times = f"{counted(found.skipped, 'value')} of an hour that zone {found.zone} skips"
-        parts.append(f"{times} (read with the offset before the change)")
-    return f"{'; '.join(parts)}, first at {feed.place_text(found.first)}"
+            total = reduce(ClockFacts.joined, found)
+            text = total.text(names_hours=options.mask is None and shown.name not in hidden)
+            where = "" if total.first is None else f", first at {feed.place_text(total.first)}"
+            yield f"{side}: {shown.name}: {text}{where}"
 
 
 def unused_definitions(options: CompareOptions, known: Collection[TableName]) -> Iterator[str]:

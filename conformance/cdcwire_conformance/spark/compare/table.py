@@ -208,7 +208,7 @@ def compare_table(
             notes=(
                 *merged.notes,
                 *(alias.notes(merged.table) if alias else ()),
-                *clock_notes("left", opened, merged.table),
+                *clock_notes("left", opened, merged.table, options),
             ),
         )
     found = replace(found, tables=(compared,), seconds=time.monotonic() - start)

@@ -49,7 +49,7 @@ def test_repeated_hour_is_named_where_its_first_time_is_equal(
     assert code == 0
     assert (
         "  note: left: at: 1 value of an hour that zone Europe/Berlin repeats "
-        f"(read as the first time), first at {tmp_path}/a/messages.jsonl:1\n"
+        f"(2024-10-27 02:00; read as the first time), first at {tmp_path}/a/messages.jsonl:1\n"
     ) in out
 
 
@@ -64,7 +64,8 @@ def test_skipped_hour_is_named_where_it_equals_the_hour_after_it(
     assert code == 0
     assert (
         "  note: left: at: 2 values of an hour that zone Europe/Berlin skips "
-        f"(read with the offset before the change), first at {tmp_path}/a/messages.jsonl:2\n"
+        "(2024-03-31 02:00; read with the offset before the change), "
+        f"first at {tmp_path}/a/messages.jsonl:2\n"
     ) in out
 
 
@@ -106,3 +107,25 @@ def test_rows_of_a_storage_prefix_are_looked_at(
     assert code == 0
     for name in ("left", "right"):
         assert f"note: {name}: at: 1 value of an hour that zone Europe/Berlin skips" in out
+
+
+def test_only_the_first_three_hours_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = [f"{year}-03-{day} 02:30:00" for year, day in ((2023, 26), (2024, 31), (2021, 28))]
+    side = feed(tmp_path / "a", [*times, times[0], "2022-03-27 02:30:00"])
+    code, out = compared(capsys, side, side, "--option", "time-zone=Europe/Berlin")
+    assert code == 0
+    hours = "2021-03-28 02:00, 2022-03-27 02:00, 2023-03-26 02:00, …"
+    assert f"5 values of an hour that zone Europe/Berlin skips ({hours}; read with" in out
+
+
+@pytest.mark.parametrize("hide", [("--mask",), ("--redact", "at")])
+def test_hours_of_hidden_columns_are_not_named(
+    hide: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = feed(tmp_path / "a", [REPEATED])
+    code, out = compared(capsys, side, side, "--option", "time-zone=Europe/Berlin", *hide)
+    assert code == 0
+    assert "zone Europe/Berlin repeats (read as the first time)" in out
+    assert "2024" not in out
