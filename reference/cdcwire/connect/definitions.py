@@ -81,8 +81,10 @@ def _defined(column: Column, style: Style) -> Schema:
             return Schema("int64", schema.optional, types.UNSIGNED_64)
         case kinds.IntType(unsigned=True) | kinds.IntType(24) if not style.is_cdl:
             return _bounded(schema, column.type)
-        case kinds.BytesType() if schema.type == "string" and schema.name is None:
-            return replace(schema, name=f"{types.BYTES_TEXT}{style.binary}")
+        case kinds.BytesType() if schema.type in ("bytes", "string") and schema.name is None:
+            if schema.type == "string":
+                schema = replace(schema, name=f"{types.BYTES_TEXT}{style.binary}")
+            return schema if style.is_cdl else _bounded(schema, column.type)
         case kinds.DecimalType() | kinds.BitType() if schema.type == "bytes":
             bounded = _bounded(schema, column.type)
             if style.decimals != "auto" or schema.parameter("scale") is None:

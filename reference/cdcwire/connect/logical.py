@@ -295,6 +295,8 @@ def _bounded(schema: Schema) -> Convert:
         convert = read_decimal_text
     elif schema.name == types.BITS:
         convert = _bits
+    elif (schema.name or "").startswith(types.BYTES_TEXT):
+        convert = partial(_read_bytes, (schema.name or "").removeprefix(types.BYTES_TEXT))
     elif isinstance(kind, kinds.IntType):
         convert = int
     is_ambiguous = schema.parameter(types.AMBIGUOUS) is not None and schema.type == "bytes"
@@ -307,8 +309,8 @@ def _bounded(schema: Schema) -> Convert:
                 problem = f"{digits:.40} may be a number or base64 of {found}: set {_DECIMAL_MODE}"
                 raise ConversionError(problem, _DEFINITIONS)
         if not _holds(kind, found):
-            advice = "; check decimal-handling-mode" if _is_decimal(kind) else ""
-            problem = f"{found!s:.60} does not fit {kind_text(kind)}, as defined{advice}"
+            shown = f"{len(found)} bytes" if isinstance(found, bytes) else f"{found!s:.60}"
+            problem = f"{shown} does not fit {kind_text(kind)}, as defined{_advice(kind)}"
             raise ConversionError(problem, _DEFINITIONS)
         return found
 
@@ -352,8 +354,15 @@ def _map(key: Convert, item: Convert) -> Convert:
     return convert
 
 
-def _is_decimal(kind: kinds.Type) -> bool:
-    return isinstance(kind, kinds.DecimalType)
+def _advice(kind: kinds.Type) -> str:
+    """Return the setting of a producer that may be wrong, where a value does not fit."""
+    match kind:
+        case kinds.DecimalType():
+            return "; check decimal-handling-mode"
+        case kinds.BytesType():
+            return "; check binary-handling-mode"
+        case _:
+            return ""
 
 
 def _holds(kind: kinds.Type, value: Value) -> bool:
@@ -372,6 +381,8 @@ def _holds(kind: kinds.Type, value: Value) -> bool:
             return is_whole and isinstance(exponent, int) and -exponent <= (scale or 0)
         case kinds.DecimalType():
             return isinstance(value, Decimal)
+        case kinds.BytesType(int(length)) if isinstance(value, bytes):
+            return len(value) <= length
         case _:
             return True
 

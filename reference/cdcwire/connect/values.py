@@ -20,6 +20,7 @@ from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.schema import ConnectValue as Value
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import (
+    BITS,
     CONNECT_DECIMAL,
     CONNECT_TIME,
     DEFINED,
@@ -265,8 +266,9 @@ def _read_bytes(schema: Schema, json: JsonValue, start: int, reading: Reading) -
         raise _mismatch(schema, json, start)
     if _BASE64.fullmatch(json) is None or len(json) % 4:
         problem = "the text is not base64 of the standard alphabet with padding"
-        if schema.parameter(DEFINED) is not None:
-            problem = f"{problem}; check decimal-handling-mode"
+        if schema.parameter(DEFINED) is not None and schema.name != BITS:
+            setting = "binary" if scale is None else "decimal"
+            problem = f"{problem}; check {setting}-handling-mode"
         raise DecodeError(problem, start, _BYTES)
     raw = binascii.a2b_base64(json)
     if scale is None:

@@ -65,6 +65,13 @@ def assert_refused(value: str, column: Column, connector: str = "mysql", **optio
     assert caught.value.path == ("value", "after", "c")
 
 
+def problem_of(value: str, column: Column, **options: str) -> str:
+    """Return why a value is refused."""
+    with pytest.raises(DecodeError) as caught:
+        list(FORMAT.to_events(message(value, "mysql"), context=context_of(column, **options)))
+    return caught.value.problem
+
+
 @pytest.mark.parametrize(("text", "value"), [("true", 1), ("false", 0), ("1", 1), ("0", 0)])
 def test_bit_of_length_1_is_sent_as_boolean(text: str, value: int) -> None:
     kind, found = read(text, defined("bit(1)"))
@@ -197,6 +204,36 @@ def test_placeholder_in_the_binary_mode_is_unavailable(mode: str, text: str) -> 
 @pytest.mark.parametrize(("mode", "text"), [("hex", '"0g"'), ("hex", '"abc"'), ("base64", '"A"')])
 def test_text_that_is_not_in_the_binary_mode_is_refused(mode: str, text: str) -> None:
     assert_refused(text, defined("bytes"), **{"binary-handling-mode": mode})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "problem"),
+    [
+        ("bytes(4)", "deadbeef", "6 bytes does not fit bytes(4), as defined"),
+        ("bytes(3)", "deadbe", "the text is not base64 of the standard alphabet with padding"),
+        ("bytes", "0", "the text is not base64 of the standard alphabet with padding"),
+        ("bytes", "-_8=", "the text is not base64 of the standard alphabet with padding"),
+    ],
+)
+def test_text_in_another_mode_of_bytes_names_the_setting(
+    kind: str, text: str, problem: str
+) -> None:
+    """Hexadecimal digits are base64 too, and so give more bytes than a BINARY has."""
+    assert problem_of(f'"{text}"', defined(kind)) == f"{problem}; check binary-handling-mode"
+
+
+def test_text_of_bytes_that_is_read_in_its_mode_fits_its_length() -> None:
+    hexadecimal = {"binary-handling-mode": "hex"}
+    assert read('"deadbeef"', defined("bytes(4)"), **hexadecimal)[1] == b"\xde\xad\xbe\xef"
+    assert read('"3q2+7w=="', defined("bytes(4)"))[1] == b"\xde\xad\xbe\xef"
+    assert read(f'"{WORD}"', defined("bytes(4)"), "postgresql", **hexadecimal)[1] is UNAVAILABLE
+    problem = "5 bytes does not fit bytes(4), as defined; check binary-handling-mode"
+    assert problem_of('"deadbeef00"', defined("bytes(4)"), **hexadecimal) == problem
+
+
+def test_bits_that_are_not_base64_name_no_setting_of_others() -> None:
+    found = problem_of('"?"', defined("bit(4)"))
+    assert found == "the text is not base64 of the standard alphabet with padding"
 
 
 @pytest.mark.parametrize(
