@@ -21,6 +21,7 @@ _UNTYPED = (
     *(kinds.IntType(64), kinds.FloatType(64), kinds.DecimalType(), kinds.TextType()),
     *(kinds.BoolType(), kinds.JsonType()),
 )
+_JSON_NUMBERS = (None, "int64", "double")  # sources of columns of JSON without schema
 _NESTED = (kinds.StructType, kinds.ArrayType, kinds.MapType)
 
 
@@ -69,7 +70,7 @@ def _typed_columns(own: CanonicalTable, other: CanonicalTable) -> Iterator[str]:
         theirs = others.get(column.name)
         if theirs is None or not _is_untyped(theirs.type):
             continue
-        if _is_untyped(column.type) and not _is_only_a_number(column.type, theirs.type):
+        if _is_untyped(column.type) and not _is_only_a_number(column.type, theirs):
             continue
         try:
             common_type(column.type, theirs.type)
@@ -81,9 +82,10 @@ def _is_untyped(kind: kinds.Type) -> bool:
     return kind in _UNTYPED or isinstance(kind, _NESTED)
 
 
-def _is_only_a_number(own: kinds.Type, theirs: kinds.Type) -> bool:
-    """Return whether a float meets a number without a type."""
-    return isinstance(own, kinds.FloatType) and theirs == kinds.DecimalType()
+def _is_only_a_number(own: kinds.Type, theirs: Column) -> bool:
+    """Return whether a float meets numbers of JSON, whole ones and others. A decimal has a type."""
+    is_number = theirs.type == kinds.DecimalType() and theirs.source in _JSON_NUMBERS
+    return isinstance(own, kinds.FloatType) and is_number
 
 
 def hints_of(

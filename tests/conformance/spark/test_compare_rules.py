@@ -305,3 +305,16 @@ def test_two_records_with_different_keys_equal_a_delete_and_an_insert(frame_of: 
     assert compare_frames(*frames, TABLE, rules).counts == Counts(3, 2, 4, 4, 4)
     without_old = replace(rules, has_old_values=False)
     assert compare_frames(*frames, TABLE, without_old).counts == Counts(3, 2, 3, 3, 3)
+
+
+@pytest.mark.parametrize("is_final", [False, True])
+def test_nothing_stays_persisted_after_an_error(frame_of: MakeFrame, is_final: bool) -> None:
+    left, right = frame_of(TABLE, [insert(1, 5)]), frame_of(TABLE, [insert(1, 6)])
+    kept: Any = left.sparkSession._jsparkSession
+    cache = kept.sharedState().cacheManager()
+    is_empty = cache.isEmpty()
+    error = F.raise_error(F.lit("broken")).cast("string")
+    broken = left.withColumn("op", F.when(F.col("after.n") == 5, error))
+    with pytest.raises(Exception, match="broken"):
+        compare_frames(broken, right, TABLE, ComparisonRules(is_final=is_final))
+    assert cache.isEmpty() == is_empty

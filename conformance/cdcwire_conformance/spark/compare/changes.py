@@ -292,6 +292,14 @@ class _Open(NamedTuple):
 def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, _Open, OrderDoubts]:
     """Return the frame persisted, its counts, what needs another look, and what is in doubt."""
     summary = summary.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        return summary, *_sums(summary)
+    except BaseException:
+        summary.unpersist()
+        raise
+
+
+def _sums(summary: DataFrame) -> tuple[Counts, _Open, OrderDoubts]:
     names = [name for name in summary.columns if name not in ("pair", "first_back")]
     sums = [F.sum(name).alias(name) for name in names]
     if "first_back" in summary.columns:
@@ -301,7 +309,7 @@ def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, _Open, OrderDoubts]:
     open_ = _Open(*(found.pop(name, 0) for name in _Open._fields))
     unordered, backwards = (found.pop(name, 0) for name in ("unordered", "backwards"))
     first_back = row["first_back"] if backwards else None
-    return summary, Counts(**found), open_, OrderDoubts(unordered, backwards, first_back)
+    return Counts(**found), open_, OrderDoubts(unordered, backwards, first_back)
 
 
 @contextmanager

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.model.events import Image, Position, RowChange, Table
-from cdcwire.model.kinds import Column, DatetimeType, IntType, TextType
+from cdcwire.model.kinds import Column, DatetimeType, DecimalType, FloatType, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -271,6 +273,46 @@ def test_feed_without_types_is_compared_as_the_hint_says(
     capsys.readouterr()
     assert run(capsys, *sources, "--tables", tables)[0] == 0
     assert "of the left feed have no type of at" in run(capsys, *reversed(sources))[1]
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"], ids=["typed", "untyped"])
+def test_decimals_and_floats_with_types_have_no_hint_about_types(
+    enabled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A decimal without precision is a type, but whole numbers and others of JSON are none."""
+    sources = []
+    for name, kind, values, schemas in (
+        ("decimals", DecimalType(), (Decimal("1.5"), Decimal(2)), enabled),
+        ("floats", FloatType(64), (1.5, 2.0), "true"),
+    ):
+        columns = ID, Column("c", kind)
+        table = Table("t", "shop", columns=columns, key=("id",))
+        changes = [
+            RowChange(
+                table,
+                "insert",
+                None,
+                Image(columns, (number, value)),
+                Position(lsn=number, commit_ms=9),
+            )
+            for number, value in enumerate(values, 1)
+        ]
+        options = {"schemas-enable": schemas, "dialect": "debezium-2.7"}
+        context = Context({**options, "decimal-handling-mode": "precise"})
+        messages = list(get_format("debezium-json").from_events(changes, context=context))
+        (tmp_path / name).mkdir()
+        if schemas == "false":  # as decimal.handling.mode=double has them
+            numbers = (b'"c":1.5', b'"c":2')
+            messages = [
+                replace(each, value=re.sub(rb'"c":\{[^}]*\}', number, each.value or b""))
+                for each, number in zip(messages, numbers, strict=True)
+            ]
+        write_messages(str(tmp_path / name / "messages.jsonl"), messages)
+        sources.append(f"debezium-json:file:{tmp_path / name}")
+    code, text = run(capsys, *sources)
+    assert code == 1
+    assert "column c: decimal on the left, float64 on the right" in text
+    assert ("have no type of c" in text) is (enabled == "false")
 
 
 def test_option_that_does_not_help_is_not_named(
