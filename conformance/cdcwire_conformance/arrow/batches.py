@@ -18,7 +18,14 @@ from cdcwire.model.events import Image, Position, RowChange
 from cdcwire.model.kinds import UNAVAILABLE, Column
 from cdcwire.model.paths import path_text
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
-from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, ReadColumns, Side, Values
+from cdcwire_conformance.arrow.images import (
+    MAX_PLANS,
+    ImageBuilder,
+    LackingColumns,
+    ReadColumns,
+    Side,
+    Values,
+)
 from cdcwire_conformance.arrow.schema import (
     POSITION_FIELDS,
     SOURCE_TYPE,
@@ -88,7 +95,7 @@ class BatchBuilder:
         self.schema = event_schema(table, temporal, profile, numbers_rows=numbers_rows, order=order)
         self.order = None if order is None or order.number else order
         self.images = ImageBuilder(table, self.schema.field("after").type, time_zone, skips_others)
-        self._layouts: dict[tuple[int, ...], tuple[Column, ...]] = {}
+        self._layouts: dict[tuple[object, ...], tuple[Column, ...] | LackingColumns] = {}
 
     def places(self, places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
         """Return the ``source`` of rows; ``counts`` is the number of rows of each place."""
@@ -186,17 +193,22 @@ class BatchBuilder:
         if image is None:
             return None, None
         columns, values = image.columns, image.values
+        unavailable: frozenset[str] | None = None
         if UNAVAILABLE in values:
             kept = [index for index, value in enumerate(values) if value is not UNAVAILABLE]
+            if self.table.fills:
+                names = {column.name for column in columns}
+                unavailable = frozenset(names - {columns[index].name for index in kept})
             columns = tuple(columns[index] for index in kept)
             values = tuple(values[index] for index in kept)
         # Columns are shared between messages where tuples of them are not.
-        identity = tuple(map(id, columns))
+        identity = unavailable, *map(id, columns)
         layout = self._layouts.get(identity)
         if layout is None:
             if len(self._layouts) >= MAX_PLANS:
                 self._layouts.clear()
-            self._layouts[identity] = layout = columns
+            layout = columns if unavailable is None else LackingColumns(columns, unavailable)
+            self._layouts[identity] = layout
         return layout, values
 
 

@@ -22,7 +22,7 @@ from cdcwire_conformance.arrow.building import (
     ColumnBuilder,
     ConversionError,
 )
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.schema import CanonicalTable, Fill
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.arrow.values import column_builder
 
@@ -38,13 +38,23 @@ MAX_PLANS = 256
 class Plan:
     """How the images of one layout become columns: for each canonical column where, and how.
 
-    ``has``: the bits of the columns that the layout has. ``problem``: why it can't be had.
+    ``has``: the bits of the columns that the layout has, or that are filled. ``fills``: the values
+    of columns that it does not have. ``problem``: why it can't be had.
     """
 
     layout: object  # kept, so that its identity stays its own
     steps: tuple[tuple[int, ColumnBuilder] | None, ...]
     has: bytes
+    fills: tuple[pa.Scalar, ...]
     problem: ConversionError | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LackingColumns:
+    """The columns of an image that has others without a value, which are ``unavailable``."""
+
+    columns: tuple[Column, ...]
+    unavailable: frozenset[str]
 
 
 class ImageBuilder:
@@ -61,6 +71,7 @@ class ImageBuilder:
         self.time_zone = time_zone
         self.skips_others = skips_others
         self._fields = list(image)
+        self._absent = tuple(pa.scalar(None, field.type) for field in self._fields)
         self._plans: dict[int, Plan] = {}
         self._index = {name: i for i, name in enumerate(table.column_names)}
 
@@ -130,9 +141,9 @@ class ImageBuilder:
         columns = list(zip(*values, strict=True))
         cells = None if read is None else read(plan.layout, columns)
         arrays = []
-        for field, step in zip(self._fields, plan.steps, strict=True):
+        for field, step, fill in zip(self._fields, plan.steps, plan.fills, strict=True):
             if step is None:
-                arrays.append(pa.nulls(len(values), field.type))
+                arrays.append(pa.repeat(fill, len(values)))
                 continue
             try:
                 position, builder = step
@@ -170,8 +181,8 @@ class ImageBuilder:
         rows = next((len(array) for array in arrays if array is not None), 0)
         return pa.StructArray.from_arrays(
             [
-                pa.nulls(rows, field.type) if array is None else array
-                for field, array in zip(self._fields, arrays, strict=True)
+                pa.repeat(fill, rows) if array is None else array
+                for fill, array in zip(plan.fills, arrays, strict=True)
             ],
             fields=self._fields,
             mask=mask,
@@ -210,9 +221,21 @@ class ImageBuilder:
                 continue
             steps[index] = position, builder
             bits |= 1 << index
+        fills = list(self._absent)
+        lacking = layout.unavailable if isinstance(layout, LackingColumns) else ()
+        for fill in self.table.fills:
+            index = self._index.get(fill.column)
+            if index is not None and steps[index] is None and fill.column not in lacking:
+                fills[index] = filled(fill, self.table.columns[index], self._fields[index].type)
+                bits |= 1 << index
         size = (len(steps) + 7) // 8
-        return Plan(layout, tuple(steps), bits.to_bytes(size, "little"), problem)
+        return Plan(layout, tuple(steps), bits.to_bytes(size, "little"), tuple(fills), problem)
+
+
+def filled(fill: Fill, column: Column, target: pa.DataType) -> pa.Scalar:
+    """Return the value of rows without a column. Raises: SchemaError; ConversionError."""
+    return column_builder(fill.kind, column.type, target).build([fill.value])[0]
 
 
 def _columns_of(layout: Any) -> tuple[Column, ...]:
-    return layout.columns if isinstance(layout, Layout) else layout
+    return layout.columns if isinstance(layout, (Layout, LackingColumns)) else layout

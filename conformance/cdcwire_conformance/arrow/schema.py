@@ -16,7 +16,7 @@ import pyarrow as pa
 from cdcwire.core.orders import Order
 from cdcwire.model import kinds
 from cdcwire.model.events import Table
-from cdcwire.model.kinds import Column
+from cdcwire.model.kinds import Column, Value
 from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.common_type import (
     NoCommonType,
@@ -67,6 +67,15 @@ ERROR_TYPE = pa.struct(
 
 
 @dataclass(frozen=True, slots=True)
+class Fill:
+    """The value of a column in rows that do not have it. ``kind``: of the value."""
+
+    column: str
+    kind: kinds.Type
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
 class CanonicalTable:
     """A table whose columns all have their canonical kind. ``key`` as in ``model.Table``."""
 
@@ -74,6 +83,7 @@ class CanonicalTable:
     table: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] | None = None
+    fills: tuple[Fill, ...] = ()
 
     def __str__(self) -> str:
         return self.table if self.schema is None else f"{self.schema}.{self.table}"

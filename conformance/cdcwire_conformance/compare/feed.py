@@ -16,6 +16,7 @@ from cdcwire.model.names import TableName, full_schema
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
+    Fill,
     Rewrite,
     name_text,
     rewritten_name,
@@ -111,7 +112,8 @@ def _renamed(table: CanonicalTable, name: TableName, names: NameMap) -> Canonica
     schema, own = name
     columns = tuple(replace(each, name=names.get(each.name, each.name)) for each in table.columns)
     key = None if table.key is None else tuple(names.get(each, each) for each in table.key)
-    return replace(table, schema=schema, table=own, columns=columns, key=key)
+    fills = tuple(replace(each, column=names.get(each.column, each.column)) for each in table.fills)
+    return replace(table, schema=schema, table=own, columns=columns, key=key, fills=fills)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +224,7 @@ class OpenedFeed:
     user says that they differ. ``aliases``: all names that differ, for these tables and for a
     format that rewrites names. ``facts``: of the first pass. ``state``: what the statements of the
     feed make of its tables, where last rows are compared. ``order``: by which its rows pair.
+    ``fills``: values of columns of last rows that do not have them.
     """
 
     opened: OpenedSource
@@ -230,6 +233,7 @@ class OpenedFeed:
     facts: FeedFacts = field(default_factory=FeedFacts)
     state: LastState = field(default_factory=LastState)
     order: Order | None = None
+    fills: Mapping[TableName, tuple[Fill, ...]] = field(default_factory=dict)
 
     @property
     def source(self) -> Source:
@@ -426,6 +430,9 @@ class OpenedFeed:
 
     def own_table(self, table: CanonicalTable) -> CanonicalTable:
         """Return a table under the feed's own names, by which its rows are decoded."""
+        fills = self.fills.get((table.schema, table.table))
+        if fills:
+            table = replace(table, fills=fills)
         alias = self.aliases.get((table.schema, table.table))
         return table if alias is None else alias.own(table)
 

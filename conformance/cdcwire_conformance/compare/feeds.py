@@ -22,11 +22,14 @@ from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_o
 from cdcwire_conformance.compare.final_tables import (
     NO_KEY,
     check_keys,
+    filled_feeds,
     last_tables,
-    reshaped_parts,
+    reshaped_of,
     tables_without_key,
     undecided,
     unknown_states,
+    unknown_values,
+    without_doubtful,
     without_tables,
 )
 from cdcwire_conformance.compare.hints import column_hint, hints_of, one_sided
@@ -45,6 +48,7 @@ from cdcwire_conformance.compare.notes import (
 )
 from cdcwire_conformance.compare.other_events import with_other_events
 from cdcwire_conformance.compare.proposals import with_proposals
+from cdcwire_conformance.compare.reshaping import NOT_RESHAPED, ReshapedTables
 from cdcwire_conformance.compare.result import (
     Comparison,
     RowDifference,
@@ -247,18 +251,24 @@ def compare_tables(
         right, theirs = right.with_last_state(theirs, terms.order, options)
     merged = []
     replaced = {}
+    reshaped: dict[TableName, ReshapedTables] = {}
     column_hints: list[str] = []
     for name in sorted(set(ours) & set(theirs), key=str):
         replaced[name] = replaced_text(name, left, right)
         own, other = (with_text(each[name], replaced[name]) for each in (ours, theirs))
         if is_final:
             own, other = last_tables(own, other, left.last_columns(own), right.last_columns(other))
+            reshaped[name] = reshaped_of(name, (own, other), left, right)
+            own, other = reshaped[name].tables
         merged.append(merged_table(own, other, options))
         column_hints += column_hint(own, other, options)
+    if is_final:
+        left, right = filled_feeds(left, right, reshaped)
     keyless: list[str] = []
     unknown: dict[str, str] = {}
     if terms.rules.is_final:
-        unknown = unknown_states(left, right, (*ours, *theirs))
+        unknown = unknown_values(merged, reshaped, options.temporal)
+        unknown |= unknown_states(left, right, (*ours, *theirs))
         ours, theirs = (without_tables(tables, unknown) for tables in (ours, theirs))
         merged = [each for each in merged if str(each.table) not in unknown]
         keyless = tables_without_key(merged)
@@ -293,8 +303,10 @@ def compare_tables(
             *(part for each in merged for part in each.unwanted),
         ),
     )
-    comparing = _Comparing(engine, left, right, options, terms.rules, report, replaced)
+    comparing = _Comparing(engine, left, right, options, terms.rules, report, replaced, reshaped)
     found = replace(found, tables=tuple(comparing.tables(merged)))
+    found, doubtful = without_doubtful(found, merged, reshaped)
+    unknown |= doubtful
     if unknown and not found.is_different:
         raise SchemaError(undecided(unknown, found))
     hints = hints_of(found, terms.rules, left, right, one_sided(ours, theirs, options))
@@ -370,6 +382,7 @@ class _Comparing:
     rules: ComparisonRules
     report: Report
     replaced: Mapping[TableName, frozenset[str]]
+    reshaped: Mapping[TableName, ReshapedTables]
 
     def tables(self, merged: Sequence[MergedTable]) -> Iterator[TableComparison]:
         """Yield the comparison of each table. Columns that don't meet are left out."""
@@ -403,7 +416,9 @@ class _Comparing:
     ) -> TableComparison:
         """Return the comparison of a table's rows with what is known of the table."""
         name = merged.table.schema, merged.table.table
+        reshaped = self.reshaped.get(name, NOT_RESHAPED)
         notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
+        notes += reshaped.notes
         if not set(merged.table.key or ()) <= set(merged.table.column_names):
             notes.append("not all key columns are on both sides: rows do not pair by key")
         sides: tuple[tuple[SideName, OpenedFeed], ...]
@@ -417,7 +432,7 @@ class _Comparing:
             notes += clock_notes(side, feed, merged.table, self.options)
         without = [
             *without,
-            *reshaped_parts(name, self.left, self.right),
+            *reshaped.left_out,
             *unordered_parts(found, self.options),
         ]
         return replace(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
-from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.last_state import reshaped_lines
 from cdcwire_conformance.compare.merging import MergedTable
+from cdcwire_conformance.compare.reshaping import (
+    ReshapedSide,
+    ReshapedTables,
+    reshaped_tables,
+    unfillable,
+)
 from cdcwire_conformance.compare.result import Comparison, SideName
 
 NO_KEY = "without a key no row is the last; --ddl or --tables gives the key"
@@ -92,11 +97,76 @@ def undecided(unknown: Mapping[str, str], found: Comparison) -> str:
     return f"the last rows of {name}{others} are not known: {why}{rest}; leave it out (--exclude)"
 
 
-def reshaped_parts(
-    name: TableName, left: OpenedFeed, right: OpenedFeed
-) -> Iterator[tuple[str, str]]:
-    """Yield the statements of one side that may have changed values of rows before them."""
-    ours, theirs = (each.state.reshaped.get(each.own_name(name), ()) for each in (left, right))
-    sides: Iterable[SideName] = ("left", "right")
-    for side, own, others in zip(sides, (ours, theirs), (theirs, ours), strict=True):
-        yield from reshaped_lines(own, others, f"only the {side} feed has it")
+def reshaped_of(
+    name: TableName,
+    tables: tuple[CanonicalTable, CanonicalTable],
+    left: OpenedFeed,
+    right: OpenedFeed,
+) -> ReshapedTables:
+    """Return a table of both feeds after the statements that change its columns."""
+    sides: Iterable[tuple[SideName, OpenedFeed]] = (("left", left), ("right", right))
+    ours, theirs = (
+        ReshapedSide(
+            side,
+            table,
+            feed.state.reshaped.get(feed.own_name(name), ()),
+            bool(feed.facts.others.statements),
+        )
+        for (side, feed), table in zip(sides, tables, strict=True)
+    )
+    return reshaped_tables(ours, theirs)
+
+
+def filled_feeds(
+    left: OpenedFeed, right: OpenedFeed, reshaped: Mapping[TableName, ReshapedTables]
+) -> tuple[OpenedFeed, OpenedFeed]:
+    """Return the feeds with the values of columns that their last rows do not have."""
+    ours, theirs = (
+        {name: each.sides[number].fills for name, each in reshaped.items()} for number in (0, 1)
+    )
+    return replace(left, fills=ours), replace(right, fills=theirs)
+
+
+def unknown_values(
+    merged: Iterable[MergedTable],
+    reshaped: Mapping[TableName, ReshapedTables],
+    temporal: Temporal,
+) -> dict[str, str]:
+    """Return why values of last rows are not known, by the texts of the names of their tables."""
+    found: dict[str, str] = {}
+    for each in merged:
+        known = reshaped[each.table.schema, each.table.table]
+        why = known.unknown
+        for side in known.sides:
+            why = why or unfillable(each.table, side, temporal)
+        if why is not None:
+            found[str(each.table)] = why
+    return found
+
+
+def without_doubtful(
+    found: Comparison,
+    merged: Iterable[MergedTable],
+    reshaped: Mapping[TableName, ReshapedTables],
+) -> tuple[Comparison, dict[str, str]]:
+    """Return the comparison without tables whose rows may differ only as they are not known.
+
+    Their names come with the reasons.
+    """
+    doubts = {
+        str(e.table): reshaped[e.table.schema, e.table.table].doubt for e in merged if reshaped
+    }
+    doubtful = {
+        each.table: why
+        for each in found.tables
+        if (why := doubts.get(each.table)) and (each.differing or each.schema_differences)
+    }
+    if not doubtful:
+        return found, {}
+    kept = replace(
+        found,
+        tables=tuple(each for each in found.tables if each.table not in doubtful),
+        left_out=(*found.left_out, *((f"last rows of {n}", why) for n, why in doubtful.items())),
+        unwanted=(*found.unwanted, *doubtful),
+    )
+    return kept, doubtful

@@ -13,7 +13,6 @@ not compared. The reason names the statement and its place.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +21,7 @@ from cdcwire.core.orders import NoPlace, Order
 from cdcwire.model.names import TableName
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.schema import name_text
+from cdcwire_conformance.compare.column_changes import ColumnChange
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.compare.statements import Effect, effects_of
 from cdcwire_conformance.decode.row_facts import Range
@@ -60,10 +60,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Reshaping:
-    """An ALTER TABLE that may change values of rows before it. ``line``: with its place."""
+    """An ALTER TABLE that may change values of rows before it. ``line``: with its place.
+
+    ``columns``: what becomes of columns. ``is_last``: no row of the table is after it.
+    """
 
     text: str
     line: str
+    columns: tuple[ColumnChange, ...] = ()
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class LastState:
 
     ``shares``: of each table that statements touch; none of a table that has another name now.
     ``unknown``: why the last rows of a table are not known. ``notes``: what was applied to a table.
-    ``reshaped``: statements that may change values of rows before them, which is not applied.
+    ``reshaped``: statements that may change values of rows before them.
     """
 
     shares: Mapping[TableName, tuple[Share, ...]] = field(default_factory=dict)
@@ -115,21 +120,6 @@ class StatedFeed:
         return f"{words} ({where})" if where else words
 
 
-def reshaped_lines(
-    own: Sequence[Reshaping], others: Sequence[Reshaping], why: str
-) -> Iterator[tuple[str, str]]:
-    """Yield what is not compared as only one feed has statements that may change values."""
-    known = Counter(each.text for each in others)
-    alone = []
-    for each in own:
-        known[each.text] -= 1
-        if known[each.text] < 0:
-            alone.append(each.line)
-    if alone:
-        more = f" and {len(alone) - 1:,} more" if len(alone) > 1 else ""
-        yield f"what {alone[0]}{more} does to rows before it", why
-
-
 def last_state(feed: StatedFeed) -> LastState:
     """Return what the statements of a feed make of its tables."""
     if len(feed.statements) >= MAX_STATEMENTS:
@@ -157,6 +147,7 @@ class _Step:
     name: TableName
     to: TableName | None
     why: str
+    columns: tuple[ColumnChange, ...] = ()
 
     @property
     def names(self) -> tuple[TableName, ...]:
@@ -170,7 +161,7 @@ def _steps(feed: StatedFeed) -> Iterator[_Step]:
         for effect in effects_of(statement):
             to = None if effect.to is None else names.resolved(effect.to)
             for name in names.of(effect):
-                yield _Step(statement, effect.kind, name, to, effect.why)
+                yield _Step(statement, effect.kind, name, to, effect.why, effect.columns)
 
 
 class _Names:
@@ -260,7 +251,9 @@ class _Replay:
         if moment is None or self._has_rows(step.name, moment):
             text = " ".join((step.statement.query or "").split())
             line = self.feed.named(step.statement)
-            self.reshaped.setdefault(step.name, []).append(Reshaping(text, line))
+            is_last = moment is not None and not self._has_rows(step.name, moment, after=True)
+            found = Reshaping(text, line, step.columns, is_last)
+            self.reshaped.setdefault(step.name, []).append(found)
 
     def _without_order(self) -> LastState:
         steps = [step for step in self.steps if step.kind not in _KEEPING]

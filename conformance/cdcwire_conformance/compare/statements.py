@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.model.names import TableName, full_schema
+from cdcwire_conformance.compare.column_changes import ColumnChange, column_changes
 from cdcwire_conformance.ddl.errors import DdlError
 from cdcwire_conformance.ddl.tokens import Cursor, Token, tokens_of
 from cdcwire_conformance.decode.statements import PlacedStatement
@@ -45,6 +46,7 @@ class Effect:
     One that ``reshapes`` a table may change values: a default, a type, the name of a column.
     ``table``: None for all tables of the schema, with ``schema`` None for all of the feed. ``to``:
     the new name of a table that moves. ``why``: what is not known of a table that changes.
+    ``columns``: what becomes of the columns of a table that is reshaped.
     """
 
     kind: EffectKind
@@ -52,6 +54,7 @@ class Effect:
     table: str | None
     to: TableName | None = None
     why: str = ""
+    columns: tuple[ColumnChange, ...] = ()
 
 
 def effects_of(statement: PlacedStatement) -> list[Effect]:
@@ -75,7 +78,8 @@ def effects_of(statement: PlacedStatement) -> list[Effect]:
 
 class _Reader:
     def __init__(self, text: str, statement: PlacedStatement) -> None:
-        self.cursor = Cursor(text, [_as_name(token) for token in tokens_of(text)])
+        self.tokens = tokens_of(text)
+        self.cursor = Cursor(text, [_as_name(token) for token in self.tokens])
         self.schema = statement.named_schema
         self.database = statement.database
         self.table = statement.table
@@ -164,6 +168,7 @@ class _Reader:
         name = self._name()
         to: TableName | None = None
         is_reshaped = False
+        columns: list[ColumnChange] = []
         while not (cursor.token.kind == "end" or cursor.is_sign(";")):
             if cursor.word() in _OF_PARTITIONS and cursor.word(1) in (
                 "PARTITION",
@@ -187,12 +192,19 @@ class _Reader:
                 to = self._name(name[0])
             elif _is_of_columns(cursor):
                 is_reshaped = True
+                columns += column_changes(self._as_written())
             cursor.skip_until(lambda token: token.kind == "sign" and token.text in (",", ";"))
             cursor.skip(",")
         if is_reshaped:
-            self.found.append(Effect("reshapes", *name))
+            self.found.append(Effect("reshapes", *name, columns=tuple(columns)))
         if to is not None:
             self.found.append(Effect("moves", *name, to))
+
+    def _as_written(self) -> Cursor:
+        """Return a cursor at the same place over tokens whose texts are not names."""
+        found = Cursor(self.cursor.text, self.tokens)
+        found.index = self.cursor.index
+        return found
 
     def _if_exists(self) -> None:
         self.cursor.skip("IF", "EXISTS")

@@ -108,3 +108,34 @@ def test_statement_without_text_goes_by_its_kind(what: SchemaChangeKind, wanted:
 )
 def test_names_are_in_the_database_above_the_schema(text: str | None, wanted: str) -> None:
     assert effects(text, "truncate", "d") == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("ADD (c INT DEFAULT 5, KEY k (c), d INT)", ["adds c 5", "adds d None"]),
+        ("ADD COLUMN IF NOT EXISTS c BIT(4) DEFAULT b'101'", ["adds c 5"]),
+        ("ADD c DATE DEFAULT '2024-1-2'", ["adds c ? (which value date makes of its default"]),
+        ("ADD c CHAR(3) DEFAULT 'x '", ["adds c ? (which value char(3) makes of its default"]),
+        ("ADD c SERIAL", ["adds c ? (it numbers the rows"]),
+        ("CHANGE COLUMN c C INT", ["modifies C ? (it may convert"]),
+        ("CHANGE c d INT", ["renames c ? (it renames", "modifies d ? (it may convert"]),
+        ("DROP COLUMN IF EXISTS `c`, DROP INDEX i", ["drops c None"]),
+        ("CONVERT TO CHARACTER SET utf8mb4", []),
+        ("CONVERT TO CHARACTER SET binary", ["modifies None ? (it makes bytes"]),
+        ("ADD c VARCHAR2(5) DEFAULT 5", ["adds c ? ("]),
+        ("ADD (c VARCHAR2(5), d INT)", ["modifies None ? ("]),
+        ("ALTER COLUMN c TYPE text USING 1", ["modifies c ? (it may convert"]),
+        ("MODIFY c VARCHAR2(5)", ["modifies c ? ("]),
+    ],
+)
+def test_columns_of_an_alter_table(part: str, wanted: list[str]) -> None:
+    text = f"ALTER TABLE a {part}"
+    statement = PlacedStatement("query", text, "s", "t", Position(), MessagePlace())
+    (effect,) = effects_of(statement)
+    found = [
+        f"{each.kind} {each.column} {f'? ({each.why}' if each.why else each.value}"
+        for each in effect.columns
+    ]
+    assert len(found) == len(wanted)
+    assert all(text.startswith(start) for text, start in zip(found, wanted, strict=True)), found

@@ -148,3 +148,49 @@ def test_deleted_row_of_other_columns_is_a_difference_of_rows(
     (difference,) = table["differences"]
     assert (difference["verdict"], difference["due"]["position"]) == ("only right", "5")
     assert "left   deleted, its last change is at 5 " in out
+
+
+C = Column("c", IntType(32))
+
+
+def wide(ts: int, key: int, n: int, c: int | None) -> RowChange:
+    shown = Table("t", "s", columns=(ID, N, C), key=("id",))
+    return RowChange(shown, "insert", None, Image((ID, N, C), (key, n, c)), Position(commit_ts=ts))
+
+
+ADD = ddl("t", 3, 5, "ALTER TABLE t ADD c INT NOT NULL DEFAULT 7")
+OTHER = ddl("x", 1, 3, "CREATE TABLE x (i INT)")
+
+
+def test_earlier_rows_have_the_default_of_a_new_column_on_every_engine(
+    compare: Compare, feed: Callable[..., str]
+) -> None:
+    left = feed([*ROWS, ADD, wide(5, 3, 30, 31)])
+    rows = [wide(9, 2, 20, 7), wide(9, 3, 30, 31)]
+    code, out, _ = compare(left, feed([OTHER, wide(9, 1, 10, 7), *rows]), "--mode", "final")
+    assert code == 0, out
+    code, _, document = compare(left, feed([OTHER, wide(9, 1, 10, 8), *rows]), "--mode", "final")
+    assert code == 1
+    (difference,) = document["tables"][0]["differences"]
+    (column,) = difference["columns"]
+    assert [column[side]["value"] for side in ("left", "right")] == ["7", "8"]
+
+
+def test_altered_rows_are_compared_with_those_of_a_table(
+    compare: Compare, feed: Callable[..., str], tmp_path: Path
+) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    types = pa.schema([("id", pa.int64()), ("n", pa.int32()), ("c", pa.int32())])
+    kept = [{"id": 1, "n": 10, "c": 7}, {"id": 2, "n": 20, "c": 7}]
+    for name, rows in (("kept", kept), ("other", [kept[0], {**kept[1], "c": 8}])):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "part 0.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, types), file)
+    left, table = feed([*ROWS, ADD]), f"parquet:file:{tmp_path}"
+    code, out, _ = compare(left, f"{table}/kept")
+    assert code == 0, out
+    assert compare(left, f"{table}/other")[0] == 1
+    converted = feed([*ROWS, ADD, ddl("t", 4, 5, "ALTER TABLE t MODIFY n DECIMAL(9,2)")])
+    code, error, _ = compare(converted, f"{table}/kept")
+    assert code == 2
+    assert "the last rows of s.t are not known: left: ALTER TABLE t MODIFY n" in error

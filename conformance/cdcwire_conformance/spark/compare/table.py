@@ -27,7 +27,6 @@ from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_lik
 from cdcwire_conformance.compare.feed_terms import facts_of
 from cdcwire_conformance.compare.final_tables import check_keys, last_tables
 from cdcwire_conformance.compare.hints import column_hint
-from cdcwire_conformance.compare.last_state import reshaped_lines
 from cdcwire_conformance.compare.merging import merged_table
 from cdcwire_conformance.compare.notes import (
     check_all_read,
@@ -37,6 +36,7 @@ from cdcwire_conformance.compare.notes import (
     unused_definitions,
     window_note,
 )
+from cdcwire_conformance.compare.reshaping import ReshapedSide, reshaped_tables, unfillable
 from cdcwire_conformance.compare.result import Comparison, TableComparison
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
@@ -127,12 +127,21 @@ def compare_table(
         {name: _canonical(frame, name, known)}, {name: own[name]}, "table", str.lower
     )
     last = last_tables(own[name], named[name], opened.last_columns(own[name]), None)
+    reshapings = opened.state.reshaped.get(opened.own_name(name), ())
+    reshaped = reshaped_tables(
+        ReshapedSide("left", last[0], reshapings), ReshapedSide("right", last[1])
+    )
+    last = reshaped.tables[0], reshaped.tables[1]
     unknown = options.meaning.unknown([*own.values(), *named.values()])
     if unknown:
         raise SchemaError(unknown[0])
     met = merged_table(*last, options)
     check_keys([met])
     merged = met.merged
+    why = reshaped.unknown or unfillable(met.table, reshaped.sides[0], options.temporal)
+    if why is not None:
+        raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
+    opened = replace(opened, fills={name: reshaped.sides[0].fills})
     if options.window is not None and terms.rules.position is None:
         raise SchemaError(f"{opened.side.format.name} has no position here, so it has no window")
     if terms.rules.leaves_deletes:
@@ -152,8 +161,8 @@ def compare_table(
     notes += unused_definitions(options, {*own, *rows})
     own_name = opened.own_name(name)
     notes += opened.state.notes.get(own_name, ())
-    reshaped = opened.state.reshaped.get(own_name, ())
-    left_out += reshaped_lines(reshaped, (), "a row of the feed is as it was sent")
+    notes += reshaped.notes
+    left_out += reshaped.left_out
     found = Comparison(
         str(feed.source),
         str(table) if isinstance(table, TableUrl) else "a DataFrame",

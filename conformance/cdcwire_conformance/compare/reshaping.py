@@ -1,0 +1,209 @@
+"""The last rows of a table after each ALTER TABLE of a feed.
+
+A new column gets its value in the rows that do not have it, and a column that is dropped is not
+compared. Where a statement may have changed values, and these are not known, the last rows of the
+table are not known either. A statement that both feeds have changes the rows of both.
+
+A feed without any statement may lack the one that the other feed has, so its rows are read alike.
+If they are equal as they are, what a statement made of them does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from cdcwire_conformance.arrow.building import ConversionError
+from cdcwire_conformance.arrow.images import filled
+from cdcwire_conformance.arrow.schema import CanonicalTable, Fill, image_type
+from cdcwire_conformance.arrow.types import SchemaError, Temporal
+from cdcwire_conformance.compare.column_changes import ColumnChange, keeps_values
+from cdcwire_conformance.compare.last_state import Reshaping
+from cdcwire_conformance.compare.result import SideName
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapedSide:
+    """A table of one side. ``has_statements``: the feed has some, so that it would have these."""
+
+    name: SideName
+    table: CanonicalTable
+    reshapings: Sequence[Reshaping] = ()
+    has_statements: bool = True
+    fills: tuple[Fill, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapedTables:
+    """A table of both sides after the statements that change its columns.
+
+    ``unknown``: why its last rows are not known. ``doubt``: why they are not, if they differ.
+    """
+
+    sides: tuple[ReshapedSide, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    unknown: str | None = None
+    doubt: str | None = None
+
+    @property
+    def tables(self) -> tuple[CanonicalTable, ...]:
+        """The table of each side."""
+        return tuple(side.table for side in self.sides)
+
+
+NOT_RESHAPED = ReshapedTables()
+
+
+def reshaped_tables(left: ReshapedSide, right: ReshapedSide) -> ReshapedTables:
+    """Return a table after the statements of both feeds. Only one of them may be a feed."""
+    found = _Reshaped([left, right])
+    for number in (0, 1):
+        found.apply(number)
+    left_out, notes = tuple(found.left_out), tuple(found.notes)
+    return ReshapedTables(tuple(found.sides), left_out, notes, found.unknown, found.doubt)
+
+
+def unfillable(table: CanonicalTable, side: ReshapedSide, temporal: Temporal) -> str | None:
+    """Return why the value of a column can't be compared. ``table``: in which both sides meet."""
+    for fill in side.fills:
+        if fill.column in table.column_names:
+            number = table.column_names.index(fill.column)
+            target = image_type(table, temporal).field(number).type
+            try:
+                filled(fill, table.columns[number], target)
+            except (SchemaError, ConversionError) as error:
+                return f"{side.name}: the value of new column {fill.column}: {error}"
+    return None
+
+
+@dataclass(slots=True)
+class _Reshaped:
+    sides: list[ReshapedSide]
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unknown: str | None = None
+    doubt: str | None = None
+
+    def apply(self, number: int) -> None:
+        """Apply the statements of a side."""
+        own, other = self.sides[number], self.sides[1 - number]
+        often = _often_changed(own.reshapings)
+        left: list[str] = []
+        for reshaping, is_shared in _with_shared(own.reshapings, other.reshapings):
+            applied: set[bool] = set()
+            for change in reshaping.columns or (ColumnChange("modifies", None),):
+                why = change.why or ("it is changed again" if _name(change) in often else "")
+                if why or change.kind in ("renames", "modifies"):
+                    self._check(number, reshaping, change, why, is_shared)
+                    applied.add(False)
+                elif change.kind == "adds":
+                    applied.add(self._add(number, reshaping, change))
+                else:
+                    applied.add(self._drop(number, reshaping, change))
+            if False in applied and not is_shared:
+                left.append(reshaping.line)
+        if left:
+            more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
+            part = f"what {left[0]}{more} does to rows before it"
+            self.left_out.append((part, f"only the {own.name} feed has it"))
+
+    def _check(
+        self, number: int, reshaping: Reshaping, change: ColumnChange, why: str, is_shared: bool
+    ) -> None:
+        """Note that values are not known, if a compared column has such."""
+        if is_shared or not why:
+            return
+        own, other = self.sides[number].table, self.sides[1 - number].table
+        names = {each.casefold() for each in own.column_names}
+        others = {each.casefold() for each in other.column_names}
+        name = _name(change)
+        if change.kind == "adds":
+            is_concerned = name in others
+        elif change.column is None:
+            is_concerned = bool(names)
+        else:
+            is_concerned = name in names
+        if is_concerned and change.kind == "modifies" and change.column is not None:
+            column = next(each for each in own.columns if each.name.casefold() == name)
+            is_concerned = not keeps_values(column.type, change.type)
+        if not is_concerned:
+            return
+        shown = "" if change.column is None else f"column {change.column}: "
+        why = f"{self.sides[number].name}: {reshaping.line} can't be applied: {shown}{why}"
+        if self.sides[1 - number].has_statements:
+            self.unknown = self.unknown or why
+        else:
+            self.doubt = self.doubt or why
+
+    def _add(self, number: int, reshaping: Reshaping, change: ColumnChange) -> bool:
+        """Give the rows of a side a new column. Returns: whether a side has it."""
+        own, other = self.sides[number], self.sides[1 - number]
+        name = _shown_name(change, own.table, other.table)
+        if name is None or change.type is None:
+            return False
+        if name not in own.table.column_names:
+            if not reshaping.is_last:
+                return True  # its later rows lack it too, which is a difference of the tables
+            columns = (*own.table.columns, other.table.column(name))
+            own = replace(own, table=replace(own.table, columns=columns))
+        fill = Fill(name, change.type, change.value)
+        self.sides[number] = replace(own, fills=(*own.fills, fill))
+        self.notes.append(f"{own.name}: {reshaping.line}: rows before it have its {name}")
+        if not other.has_statements and name in other.table.column_names:
+            self.sides[1 - number] = replace(other, fills=(*other.fills, fill))
+            why = f"the {own.name} feed has {reshaping.line}"
+            self.notes.append(f"{other.name}: rows without {name} have the same value: {why}")
+        return True
+
+    def _drop(self, number: int, reshaping: Reshaping, change: ColumnChange) -> bool:
+        """Leave a column out of the rows of a side. Returns: whether a side has it."""
+        own, other = self.sides[number], self.sides[1 - number]
+        name = _shown_name(change, own.table, other.table)
+        if name is None:
+            return False
+        if name in {*(own.table.key or ()), *(other.table.key or ())}:
+            if self.unknown is None:
+                why = f"column {name} is of the key"
+                self.unknown = f"{own.name}: {reshaping.line} can't be applied: {why}"
+            return True
+        if name in own.table.column_names:
+            self.sides[number] = replace(own, table=_without(own.table, name))
+            self.notes.append(f"{own.name}: {reshaping.line}: no row has {name}")
+        if not other.has_statements and name in other.table.column_names:
+            self.sides[1 - number] = replace(other, table=_without(other.table, name))
+            part = f"{name} of {own.table}"
+            why = f"{reshaping.line}, and the {other.name} feed has no statements"
+            self.left_out.append((part, why))
+        return True
+
+
+def _with_shared(
+    own: Sequence[Reshaping], others: Sequence[Reshaping]
+) -> Iterator[tuple[Reshaping, bool]]:
+    """Yield each statement, and whether the other feed has it too."""
+    known = Counter(each.text for each in others)
+    for each in own:
+        known[each.text] -= 1
+        yield each, known[each.text] >= 0
+
+
+def _often_changed(reshapings: Sequence[Reshaping]) -> Collection[str]:
+    """Return the columns that several changes are about."""
+    names = Counter(_name(change) for each in reshapings for change in each.columns)
+    return {name for name, count in names.items() if count > 1}
+
+
+def _name(change: ColumnChange) -> str:
+    return (change.column or "").casefold()
+
+
+def _shown_name(change: ColumnChange, *tables: CanonicalTable) -> str | None:
+    """Return the name of a column as a table has it; None if no table has it."""
+    names = (name for table in tables for name in table.column_names)
+    return next((name for name in names if name.casefold() == _name(change)), None)
+
+
+def _without(table: CanonicalTable, name: str) -> CanonicalTable:
+    return table.with_columns(each for each in table.column_names if each != name)
