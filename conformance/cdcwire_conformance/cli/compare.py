@@ -322,6 +322,7 @@ def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
             found = compare_here(
                 work.left, work.right, work.options, Steps(progress), opened.append
             )
+            found = with_record(found, work.notes, opened, None)
     else:
         with _on_spark(work) as (session, report, _):
             from cdcwire_conformance.spark.compare.engine import compare_feeds
@@ -334,7 +335,7 @@ def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
             else:
                 sides = work.left, work.table
                 found = compare_table(session, *sides, work.options, report, feeds.append)
-    found = with_record(found, work.notes, feeds or opened, session)
+            found = with_record(found, work.notes, feeds or opened, session, work.table)
     with _readable(work):
         saved = saved_lines(work.arguments.save_case, found, opened, work.masking)
     write_reports(work.arguments, found, work.masking)

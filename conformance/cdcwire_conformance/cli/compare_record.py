@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.compare.feed import OpenedFeed
     from cdcwire_conformance.compare.feeds import ComparedFeeds
     from cdcwire_conformance.compare.result import Comparison
+    from cdcwire_conformance.sources.tables import TableUrl
 
 _SIDES = ("left", "right")
 _COMMAND_LINE = "command line"
@@ -31,10 +32,14 @@ _FOUND = "found in the messages"
 
 @dataclass(slots=True)
 class RunNotes:
-    """The beginning of a run: when it was, its command, and where the options were found."""
+    """The beginning of a run: when it was, its command, and where the options were found.
+
+    ``definitions``: the files of --ddl and --tables.
+    """
 
     date: str
     command: str
+    definitions: tuple[str, ...] = ()
     origins: dict[str, dict[str, str]] = field(default_factory=lambda: {s: {} for s in _SIDES})
 
     def note(self, arguments: argparse.Namespace, origin: str) -> None:
@@ -62,7 +67,8 @@ def begin_notes(arguments: argparse.Namespace) -> RunNotes:
     words = getattr(arguments, "words", None)  # None: of a notebook
     command = "" if words is None else shlex.join(["cdcwire", "compare", *words])
     now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    notes = RunNotes(now, without_secrets(command))
+    files = tuple(filter(None, (arguments.context_ddl, arguments.tables)))
+    notes = RunNotes(now, without_secrets(command), files)
     notes.note(arguments, _COMMAND_LINE)
     return notes
 
@@ -79,6 +85,7 @@ def with_record(
     notes: RunNotes,
     read: Sequence[ComparedFeeds | OpenedFeed],
     session: SparkSession | None,
+    table: TableUrl | None = None,
 ) -> Comparison:
     """Return the comparison with its record.
 
@@ -86,7 +93,7 @@ def with_record(
     """
     from cdcwire_conformance.compare.feeds import ComparedFeeds
     from cdcwire_conformance.compare.record import InputRecord, RunRecord
-    from cdcwire_conformance.compare.recording import record_of
+    from cdcwire_conformance.compare.recording import file_here, record_of, with_files
 
     left, right = InputRecord(found.left), InputRecord(found.right)
     for each in read:
@@ -96,8 +103,13 @@ def with_record(
         else:
             left = record_of(each, notes.origins["left"])
             right = replace(right, rows=sum(t.counts.right for t in found.tables if t.counts))
+            if session is not None and table is not None:
+                from cdcwire_conformance.spark.compare.table import files_of_table
+
+                right = with_files(right, files_of_table(session, table))
     versions = [*_versions(), *([] if session is None else [("Spark", session.version)])]
-    record = RunRecord(notes.date, notes.command, tuple(versions), left, right)
+    definitions = tuple(file_here(name, name) for name in notes.definitions)
+    record = RunRecord(notes.date, notes.command, tuple(versions), left, right, definitions)
     return replace(found, record=record)
 
 

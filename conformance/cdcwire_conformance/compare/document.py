@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.compare.record import InputRecord, RunRecord
+from cdcwire_conformance.compare.record import InputFile, InputRecord, RunRecord
 from cdcwire_conformance.compare.result import (
     Comparison,
     Counts,
@@ -151,6 +151,7 @@ def _record_document(record: RunRecord | None) -> Json:
         "versions": dict(record.versions),
         "left": _input_document(record.left),
         "right": _input_document(record.right),
+        "definitions": _files_document(record.definitions),
     }
 
 
@@ -161,9 +162,7 @@ def _input_document(found: InputRecord) -> dict[str, Json]:
             {"name": each.name, "value": each.value, "origin": each.origin}
             for each in found.options
         ],
-        "files": [
-            {"name": each.name, "size": each.size, "sha256": each.sha256} for each in found.files
-        ],
+        "files": _files_document(found.files),
         "size": found.size,
         "sha256": found.sha256,
         "partitions": [
@@ -177,6 +176,10 @@ def _input_document(found: InputRecord) -> dict[str, Json]:
         ],
         "checkpoint": None if found.checkpoint is None else str(found.checkpoint),
     }
+
+
+def _files_document(files: Iterable[InputFile]) -> list[Json]:
+    return [{"name": each.name, "size": each.size, "sha256": each.sha256} for each in files]
 
 
 def _keys_document(keys: KafkaKeys) -> dict[str, Json]:

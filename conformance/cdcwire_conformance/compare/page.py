@@ -157,6 +157,11 @@ def _page(found: Comparison) -> _Page:
         if record.command:
             facts.append(("Command", record.command))
         facts.append(("Versions", ", ".join(" ".join(each) for each in record.versions)))
+        for each in record.definitions:
+            size = "" if each.size is None else f", {counted(each.size, 'byte')}"
+            facts.append(
+                ("Definitions", f"{each.name}{size}, SHA-256 {each.sha256 or 'not known'}")
+            )
     if found.compared:
         facts.append(("Compared", ", ".join(name for name in found.compared if name != "half")))
     if found.engine:

@@ -18,7 +18,7 @@ class UsedOption:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file of an input. ``sha256``: of its bytes; None for a file that only Spark reaches."""
+    """A file of an input. ``sha256``: of its bytes; None for one that can't be read any more."""
 
     name: str
     size: int | None
@@ -73,7 +73,7 @@ class InputRecord:
 class RunRecord:
     """The circumstances of a comparison. ``date``: its begin, in UTC. ``command``: without secrets.
 
-    ``versions``: names and versions of the programs.
+    ``versions``: names and versions of the programs. ``definitions``: files of --ddl and --tables.
     """
 
     date: str
@@ -81,3 +81,4 @@ class RunRecord:
     versions: tuple[tuple[str, str], ...]
     left: InputRecord
     right: InputRecord
+    definitions: tuple[InputFile, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from hashlib import sha256
 
@@ -20,10 +21,9 @@ from cdcwire_conformance.compare.record import (
     UsedOption,
 )
 from cdcwire_conformance.decode.row_facts import joined_facts
-from cdcwire_conformance.sources.stores import is_url, path_under
+from cdcwire_conformance.sources.stores import SourceError, Store, is_url, path_under, size_and_sum
 
 _FEED_FILE = "feed.json"
-_PIECE = 1 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -67,25 +67,34 @@ def _options(feed: OpenedFeed, origins: Mapping[str, str]) -> Iterable[UsedOptio
 
 
 def _files(feed: OpenedFeed) -> Iterable[InputFile]:
-    source, prefix = feed.source, feed.opened.prefix
-    if is_url(source.folder):
-        yield from (InputFile(name, None, None) for name in source.files)
-        return
+    source, prefix, store = feed.source, feed.opened.prefix, feed.opened.store
     names = source.files if prefix is None else tuple(file.name for file in prefix.files)
     for name in names:
+        if store is not None and is_url(source.folder):
+            yield file_in(store, name.removeprefix(f"{source.folder}/"))
+            continue
         path = name if os.path.isabs(name) else path_under(source.folder, name)
-        shown = os.path.relpath(path, source.folder)
-        yield InputFile(shown, *_size_and_sum(path))
+        yield file_here(path, os.path.relpath(path, source.folder))
 
 
-def _size_and_sum(path: str) -> tuple[int, str]:
-    """Return size and SHA-256 of a file, read in pieces."""
-    found, size = sha256(), 0
+def file_in(store: Store, name: str) -> InputFile:
+    """Return a file of a store. One that can't be read any more has neither size nor sum."""
+    try:
+        return InputFile(name, *store.sum_of(name))
+    except SourceError:
+        return InputFile(name, None, None)
+
+
+def file_here(path: str, name: str) -> InputFile:
+    """Return a file of this machine. ``name``: as it is shown. Raises: OSError."""
     with open(path, "rb") as file:
-        while piece := file.read(_PIECE):
-            found.update(piece)
-            size += len(piece)
-    return size, found.hexdigest()
+        return InputFile(name, *size_and_sum(file))
+
+
+def with_files(found: InputRecord, files: Iterable[InputFile]) -> InputRecord:
+    """Return the record of an input with its files, in the order of their names."""
+    known = tuple(sorted(files, key=lambda each: each.name))
+    return replace(found, files=known, sha256=_sum_of(known))
 
 
 def _sum_of(files: tuple[InputFile, ...]) -> str | None:

@@ -61,7 +61,8 @@ class OpenedSource:
     """A source, what is known of it, and the context in which its messages are decoded.
 
     ``prefix``: of a storage sink, for sources of that kind. ``open_file``: how the driver opens the
-    source's files. ``names``: the tables of the feed, if a definition names no schema.
+    source's files. ``names``: the tables of the feed, if a definition names no schema. ``store``:
+    where the files are; None for a topic.
     """
 
     source: Source
@@ -69,6 +70,7 @@ class OpenedSource:
     prefix: PrefixPlan | None = field(default=None)
     open_file: OpenFile = field(default=open_here, compare=False)
     names: frozenset[TableName] = frozenset()
+    store: Store | None = field(default=None, compare=False)
 
     def defined(self, tables: Iterable[Table]) -> tuple[Table, ...]:
         """Return definitions with the schemas of the feed. Raises: UsageError."""
@@ -113,7 +115,7 @@ def open_source(
         names = _names_of(workers, source, context, store)
         context = replace(context, tables=with_schemas(context.tables, names))
     if format_.schemas is not None:
-        return OpenedSource(source, context, None, open_file, names)
+        return OpenedSource(source, context, None, open_file, names, store)
     if source.kind == "prefix" and store is not None:
         prefix = read_prefix(source, context, store)
         tables = None if include is None else frozenset(include)
@@ -122,10 +124,10 @@ def open_source(
                 raise feed_error(problem, place, on_error)
         if counts or prefix.settings.has_commit_ts:
             prefix = counted(workers, format_, prefix, tables, on_error)
-        return OpenedSource(source, prefix.context, prefix, open_file, names)
+        return OpenedSource(source, prefix.context, prefix, open_file, names, store)
     if source.kind == "jsonl" and format_.stored is not None:
         context = format_.prepared(_schema_files(workers, source), context)
-    return OpenedSource(source, context, None, open_file, names)
+    return OpenedSource(source, context, None, open_file, names, store)
 
 
 def _names_of(

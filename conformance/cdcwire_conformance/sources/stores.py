@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -36,6 +37,7 @@ OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
 
 MAX_BYTES = (1 << 31) - (1 << 20)  # of a file that Spark brings to a worker whole
+_PIECE = 1 << 20
 # Names that Spark leaves out of its lists of files, also where they are named.
 _IGNORED = re.compile(r"\.|_(?!.*=)|.*\._COPYING_$")
 _STAMPS = ("ETag", "etag", "md5", "mtime", "LastModified", "last_modified", "created")
@@ -83,6 +85,9 @@ class Store(Protocol):
 
     def open(self, path: str) -> BinaryIO:
         """Open a file, to be read and sought. Raises: OSError; StoreError."""
+
+    def sum_of(self, path: str) -> tuple[int, str]:
+        """Return size and SHA-256 of a file as it is stored. Raises: OSError; StoreError."""
 
     def put(self, path: str, value: bytes) -> None:
         """Write a file whole; replace an existing one. Raises: StoreError."""
@@ -147,6 +152,15 @@ def is_hidden(path: str) -> bool:
 def open_here(path: str) -> BinaryIO:
     """Open a file of this machine; lines come without their compression."""
     return plain(path, open(path, "rb", buffering=BUFFER_BYTES))
+
+
+def size_and_sum(file: BinaryIO) -> tuple[int, str]:
+    """Return the number of bytes and their SHA-256, read in pieces."""
+    found, size = sha256(), 0
+    while piece := file.read(_PIECE):
+        found.update(piece)
+        size += len(piece)
+    return size, found.hexdigest()
 
 
 def opener_of(content: bytes | None) -> OpenFile:
@@ -240,6 +254,11 @@ class LocalStore:
         """Open a file, to be read and sought. Raises: OSError."""
         return plain(path, open_inside(Path(self.root), path))
 
+    def sum_of(self, path: str) -> tuple[int, str]:
+        """Return the size and the SHA-256 of a file as it is stored. Raises: OSError."""
+        with open_inside(Path(self.root), path) as file:
+            return size_and_sum(file)
+
     def put(self, path: str, value: bytes) -> None:
         """Write a file whole, over an existing one. Raises: StoreError."""
         try:
@@ -320,6 +339,13 @@ class _FsspecStore:
 
     def open(self, path: str) -> BinaryIO:
         return io.BytesIO(self.read(path))
+
+    def sum_of(self, path: str) -> tuple[int, str]:
+        try:
+            with self._store.open(f"{self._root}/{path}", "rb") as file:
+                return size_and_sum(file)
+        except Exception as error:
+            raise _store_error(error, path) from error
 
     def put(self, path: str, value: bytes) -> None:
         name = f"{self._root}/{path}"

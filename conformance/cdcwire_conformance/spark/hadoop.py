@@ -126,6 +126,21 @@ class HadoopStore:
             stream = system.open(full)
         return io.BufferedReader(_JavaStream(stream, lambda: self._errors(path)), _READ_AT_ONCE)
 
+    def sum_of(self, path: str) -> tuple[int, str]:
+        """Return the size and the SHA-256 of a file as it is stored. Raises: StoreError.
+
+        Java reads the file, which does not come to Python.
+        """
+        full = self._full(path)
+        with self._errors(path):
+            system = self._system(full)
+            stream = system.open(full)
+            try:
+                found = self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream)
+            finally:
+                stream.close()
+            return int(system.getFileStatus(full).getLen()), str(found)
+
     def put(self, path: str, value: bytes) -> None:
         """Write a file whole, over an existing one. Raises: StoreError."""
         full = self._full(path)

@@ -134,3 +134,18 @@ def test_record_has_the_first_and_the_last_place_in_a_binlog(tmp_path: Path) -> 
     record = document_of(tmp_path, *[f"debezium-json:file:{folder}"] * 2)["record"]
     bounds = {each["name"]: (each["first"], each["last"]) for each in record["left"]["bounds"]}
     assert bounds["binlog"] == ("3:900:0", "3:1200:0")
+
+
+def test_record_has_the_files_of_definitions(tmp_path: Path, feeds: list[str]) -> None:
+    ddl = tmp_path / "shop.sql"
+    ddl.write_text("CREATE TABLE shop.nothing (id INT PRIMARY KEY);")
+    content = ddl.read_bytes()
+    html = tmp_path / "found.html"
+    document = document_of(tmp_path, *feeds, "--ddl", str(ddl))
+    digest = hashlib.sha256(content).hexdigest()
+    wanted = {"name": str(ddl), "size": len(content), "sha256": digest}
+    assert document["record"]["definitions"] == [wanted]
+    pytest.importorskip("jinja2", reason="needs the extra html")
+    assert main(["compare", *feeds, "--ddl", str(ddl), "--html", str(html)]) == 0
+    assert f"{len(content)} bytes, SHA-256 {digest}" in html.read_text("utf-8")
+    assert document_of(tmp_path, *feeds)["record"]["definitions"] == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import gzip
+import hashlib
 import pickle
 import sys
 from collections.abc import Callable
@@ -55,6 +57,14 @@ def test_store_stamp_changes_when_a_file_is_put_again(store: Store) -> None:
     store.put("a/b", b"2")
     assert store.look("a/b") != listed
     assert store.look("a/c") is None
+
+
+def test_store_sums_a_file_as_it_is_stored(store: Store) -> None:
+    packed = gzip.compress(b"1\n" * 100)
+    store.put("a/b.gz", packed)
+    assert store.sum_of("a/b.gz") == (len(packed), hashlib.sha256(packed).hexdigest())
+    with pytest.raises((FileNotFoundError, StoreError)):
+        store.sum_of("a/c")
 
 
 def test_store_that_is_not_there_is_one_line(store: Store) -> None:

@@ -30,7 +30,7 @@ from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError
+from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError, size_and_sum
 
 COLUMNS = (
     Column("id", IntType(64), "bigint", False, roles=frozenset({"primary", "handle"})),
@@ -88,6 +88,9 @@ class Journal:
 
     def open(self, path: str) -> BinaryIO:
         return io.BytesIO(self.read(path))
+
+    def sum_of(self, path: str) -> tuple[int, str]:
+        return size_and_sum(self.open(path))
 
     def put(self, path: str, value: bytes) -> None:
         if self.refuses(path):

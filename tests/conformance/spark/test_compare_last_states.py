@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -187,8 +188,14 @@ def test_altered_rows_are_compared_with_those_of_a_table(
         file = tmp_path / name / "part 0.parquet"
         pq.write_table(pa.Table.from_pylist(rows, types), file)
     left, table = feed([*ROWS, ADD]), f"parquet:file:{tmp_path}"
-    code, out, _ = compare(left, f"{table}/kept")
+    code, out, document = compare(left, f"{table}/kept")
     assert code == 0, out
+    content = (tmp_path / "kept" / "part 0.parquet").read_bytes()
+    (record,) = document["record"]["right"]["files"]
+    assert record["name"] == "part 0.parquet"
+    assert record["size"] == len(content)
+    assert record["sha256"] == sha256(content).hexdigest()
+    assert document["record"]["right"]["sha256"] is not None
     assert compare(left, f"{table}/other")[0] == 1
     converted = feed([*ROWS, ADD, ddl("t", 4, 5, "ALTER TABLE t MODIFY n DECIMAL(9,2)")])
     code, error, _ = compare(converted, f"{table}/kept")

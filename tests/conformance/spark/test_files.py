@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +16,9 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.recording import record_of
+from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.sources import stores
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import Source
@@ -211,11 +215,28 @@ def test_large_file_is_read_in_pieces(
     listed = [(each.path, each.size) for each in store.list()]
     assert listed == [("x", len(value))] == [(e.path, e.size) for e in store.list(recursive=False)]
     assert store.read("x") == value
+    assert store.sum_of("x") == (len(value), hashlib.sha256(value).hexdigest())
     assert store.look("x") == next(store.list())
     with opener_in(store)(f"{store.root}/x") as file:
         file.seek(300)
         assert file.read(7) == value[300:307]
         assert file.tell() == 307
+
+
+def test_record_of_a_feed_that_only_java_reaches_has_the_sums_of_its_files(
+    spark: SparkSession, feed: Path
+) -> None:
+    options = CompareOptions()
+    opened = OpenedFeed(open_source(spark, by_java(feed), Context()))
+    record = record_of(opened.described(options, workers=SparkWorkers(spark))[0], {})
+    found = {each.name: (each.size, each.sha256) for each in record.files}
+    assert set(found) == {file.name for file in feed.glob("*.jsonl")}
+    for name, (size, digest) in found.items():
+        content = (feed / name).read_bytes()
+        assert (size, digest) == (len(content), hashlib.sha256(content).hexdigest())
+    assert record.sha256 is not None
+    (feed / "second.jsonl").unlink()
+    assert record_of(opened, {}).sha256 is None
 
 
 def test_store_of_hadoop_puts_and_lists_as_a_directory_does(

@@ -10,7 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from os.path import commonprefix
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -36,6 +38,8 @@ from cdcwire_conformance.compare.notes import (
     unused_definitions,
     window_note,
 )
+from cdcwire_conformance.compare.record import InputFile
+from cdcwire_conformance.compare.recording import file_in
 from cdcwire_conformance.compare.reshaping import ReshapedSide, reshaped_tables, unfillable
 from cdcwire_conformance.compare.result import Comparison, TableComparison
 from cdcwire_conformance.compare.rules import (
@@ -52,6 +56,7 @@ from cdcwire_conformance.spark.compare.differences import begin_differences
 from cdcwire_conformance.spark.compare.engine import decoded, placed, with_changed_values
 from cdcwire_conformance.spark.compare.images import column_name
 from cdcwire_conformance.spark.compare.table_errors import readable_table_errors
+from cdcwire_conformance.spark.hadoop import HadoopStore
 from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
@@ -348,3 +353,14 @@ def read_table(spark: SparkSession, table: TableUrl) -> tuple[DataFrame, Mapping
     if table.kind != "jdbc":
         return spark.read.format(table.kind).load(table.place), {}
     return read_database_table(spark, table)
+
+
+def files_of_table(spark: SparkSession, table: TableUrl) -> Iterator[InputFile]:
+    """Yield the files of a table, with their sums; none for a table whose files Spark hides."""
+    if table.kind == "jdbc":
+        return
+    with readable_table_errors(spark, table):
+        paths = [unquote(path) for path in read_table(spark, table)[0].inputFiles()]
+    folder = commonprefix(paths).rpartition("/")[0]  # noqa: RUF071  (commonpath spoils URLs)
+    for path in paths:
+        yield file_in(HadoopStore(spark, folder), path.removeprefix(f"{folder}/"))
