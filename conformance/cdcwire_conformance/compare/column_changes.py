@@ -1,8 +1,8 @@
-"""What the parts of an ALTER TABLE do to the columns of rows that the table has before it.
+"""The effects of the parts of an ALTER TABLE on columns of rows before it.
 
 A feed has these rows as they were, and a copy of the table has them as they are after it. Only
 values that the statement itself gives are known: of a new column with a constant default, or with
-none. Which other values a statement converts is decided by the kinds of the feed's column.
+none. ``keeps_values`` decides by both kinds of a column if its other values stay the same.
 """
 
 from __future__ import annotations

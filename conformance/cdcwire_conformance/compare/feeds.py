@@ -41,6 +41,7 @@ from cdcwire_conformance.compare.notes import (
     check_orders,
     checkpoint_notes,
     clock_notes,
+    nothing_compared,
     unordered_parts,
     unread_of,
     unused_definitions,
@@ -210,22 +211,13 @@ def compare_feeds(
     check_all_read(found)
     check_orders(found)
     if not found.is_different and not found.is_equal:
-        raise SchemaError(_nothing_compared(found))
+        raise SchemaError(nothing_compared(found))
     if not found.is_different and min(found.changes) < options.min_rows:
         counts = " and ".join(f"{number:,}" for number in found.changes)
         problem = f"the feeds have {counts} changes to compare, fewer than --min-rows"
         raise SchemaError(f"nothing was decided: {problem} {options.min_rows:,}")
     inspect(ComparedFeeds(ours, theirs, {str(own[name]): name for name in own if name in others}))
     return replace(found, seconds=time.monotonic() - start)
-
-
-def _nothing_compared(found: Comparison) -> str:
-    """Return why a comparison without a difference is not EQUAL: a side had nothing to compare."""
-    has_left, has_right = found.has_changes("left"), found.has_changes("right")
-    who = "neither feed has a" if has_left is has_right else "the left feed has no"
-    who = "the right feed has no" if has_left else who
-    notes = [*found.notes, *("without deletes" for name, _ in found.left_out if name == "deletes")]
-    return f"nothing was compared: {who} change" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def compare_tables(

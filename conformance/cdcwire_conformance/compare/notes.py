@@ -45,6 +45,15 @@ def check_all_read(found: Comparison) -> None:
         )
 
 
+def nothing_compared(found: Comparison) -> str:
+    """Return why a comparison without a difference is not EQUAL: a side had nothing to compare."""
+    has_left, has_right = found.has_changes("left"), found.has_changes("right")
+    who = "neither feed has a" if has_left is has_right else "the left feed has no"
+    who = "the right feed has no" if has_left else who
+    notes = [*found.notes, *("without deletes" for name, _ in found.left_out if name == "deletes")]
+    return f"nothing was compared: {who} change" + (f" ({', '.join(notes)})" if notes else "")
+
+
 def check_orders(found: Comparison) -> None:
     """Check that positions order the changes of each key. Raises: SchemaError.
 

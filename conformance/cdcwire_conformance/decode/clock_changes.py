@@ -72,8 +72,8 @@ class ClockFacts:
             if found.count:
                 number = f"{found.count:,} value{'' if found.count == 1 else 's'}"
                 hours = f"{found.names()}; " if names_hours else ""
-                where = f"of an hour that zone {self.zone} {verb}"
-                parts.append(f"{number} {where} ({hours}read {reading})")
+                where = f"an hour that zone {self.zone} {verb}"
+                parts.append(f"{number} of {where} ({hours}read {reading})")
         return "; ".join(parts)
 
 

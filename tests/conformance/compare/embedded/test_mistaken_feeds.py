@@ -279,7 +279,7 @@ def test_feed_without_types_is_compared_as_the_hint_says(
 def test_decimals_and_floats_with_types_have_no_hint_about_types(
     enabled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A decimal without precision is a type, but whole numbers and others of JSON are none."""
+    """A decimal without precision has a type. Whole numbers and fractions of JSON have none."""
     sources = []
     for name, kind, values, schemas in (
         ("decimals", DecimalType(), (Decimal("1.5"), Decimal(2)), enabled),
