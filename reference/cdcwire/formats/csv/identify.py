@@ -16,6 +16,8 @@ EXTENSION = ".csv"
 _HEAD = 1 << 16
 _MOST_RECORDS = 64
 _MOST_DELIMITER = 3
+_MOST_OF_FIELD = 64  # bytes of the end of a file, in which its terminator is looked for
+_MOST_LINE_END = 16
 _MOST_ALTERNATIVES = 48
 _OPERATIONS = b"IUD"
 _HEADER = b"ticdc-meta$operation"
@@ -118,7 +120,7 @@ def _alternatives(
 ) -> tuple[OptionValues, ...]:
     found: list[OptionValues] = []
     for delimiter in delimiters:
-        for end in _line_ends(value):
+        for end in _line_ends(value, quote, delimiter):
             rows = head[start:].split(end)[:_MOST_RECORDS]
             fields = [row.split(delimiter) for row in rows if row] or [[]]
             choices = product(
@@ -138,9 +140,20 @@ def _as_text(texts: dict[str, bytes]) -> dict[str, OptionValue]:
     return {name: text.decode("utf-8", "replace") for name, text in texts.items()}
 
 
-def _line_ends(value: bytes) -> list[bytes]:
-    """Return the terminators that the file may have: it ends in one."""
-    return [end for end in _LINE_ENDS if value.endswith(end)] or [_LINE_ENDS[0]]
+def _line_ends(value: bytes, quote: bytes, delimiter: bytes) -> list[bytes]:
+    """Return the terminators that the file may have: it ends in one.
+
+    They are usual ones, a run of line ends, or what follows the last field: a text or a number.
+    """
+    found = [end for end in _LINE_ENDS if value.endswith(end)]
+    last = value[-_MOST_OF_FIELD:]
+    run = last[len(last.rstrip(b"\r\n")) :]
+    for sign in filter(None, (quote, delimiter)):
+        last = last.rpartition(sign)[2]
+    for other in (run, last.lstrip(b"+-.0123456789")):
+        if 0 < len(other) <= _MOST_LINE_END and other not in found:
+            found.append(other)
+    return found or [_LINE_ENDS[0]]
 
 
 def _meta(

@@ -35,5 +35,6 @@ def _of_record(message: Message) -> Guess | None:
         offset_of(message.value, "schema"),
         alone="sure",
         options={"encoding": "record"},
+        alternatives=({}, {"lenient-ops": True}),
         facts={"version": f"{version:.40}"} if isinstance(version, str) else {},
     )

@@ -105,6 +105,7 @@ def _of_change(part: Part, value: bytes, source: JsonObject) -> Guess:
         offset_of(value, "op"),
         alone="sure",
         options=_options(part, value, version),
+        alternatives=({}, {"replace-null-with-default": True}),
         facts=facts,
     )
 
@@ -113,6 +114,8 @@ def _options(part: Part, value: bytes, version: object) -> OptionValues:
     options: dict[str, OptionValue] = {}
     if part.payload.keys() & _CDL:
         options["dialect"] = "cdl"
+        if part.payload["op"] == "r":  # which CDL itself never sends
+            options["read-r-as-c"] = True
     elif isinstance(version, str) and (dialect := dialect_of(version)) is not None:
         options["dialect"] = dialect
     if any(name in value for name in _CONNECT_TIMES):

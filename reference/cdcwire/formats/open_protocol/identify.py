@@ -37,7 +37,7 @@ def _of_key(message: KafkaMessage) -> Guess | None:
         0,
         alone="sure",
         options=_options(key, places, value, values),
-        alternatives=({}, *alternatives),
+        alternatives=({}, *alternatives, {"dialect": "ticdc"}),
         facts={"version": "1", "batch": "one item" if len(places) == 1 else "several items"},
     )
 
