@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-import { same, sameRow } from "./compare_values.js";
+import { isNull, same, sameRow } from "./compare_values.js";
 
 const NAMES = ["database", "schema", "table"];
 const POSITION = [
@@ -31,10 +31,16 @@ function joined(events) {
   return all;
 }
 
+/** Return a row without the columns that are NULL and not in another row. */
+function withoutNulls(row, other) {
+  return Object.fromEntries(Object.entries(row).filter(([name, value]) => name in other || !isNull(value)));
+}
+
 function sameEvent(wanted, given, rules) {
   const { position = {}, extra = {}, sent, key } = wanted;
   const counts = (name) => !rules.not_compared.includes(name);
   const equal = (...names) => names.every((name) => same(wanted[name], given[name]));
+  const isNamed = NAMES.every((name) => !counts(name) || equal(name) || (name !== "table" && !wanted[name] && !given[name]));
   const isPlaced = (name) =>
     same(position[name], given.position?.[name]) || !counts(name) || !(name in position || rules.not_made_up.includes(name));
   if (!equal("kind") || (counts("position") && !POSITION.every(isPlaced))) return false;
@@ -43,16 +49,19 @@ function sameEvent(wanted, given, rules) {
     const both = ["what", "code"].filter((name) => name in wanted && name in given);
     const columns = [wanted, given].map((event) => event.columns?.map((column) => column.name));
     if (columns[0] && columns[1] && !isDeepStrictEqual(...columns)) return false;
-    return equal(...NAMES, "query") && (!counts("what") || equal(...(both.length ? both : ["what"])));
+    return isNamed && equal("query") && (!counts("what") || equal(...(both.length ? both : ["what"])));
   }
   if (wanted.kind !== "row") return equal("what", "id");
+  const isCut = sent === "key" && rules.key_rows_have_nulls;
+  const ofKey = (row, key) => (isCut && row && key ? withoutNulls(row, key) : row);
   const filled = Object.entries(wanted.after ?? {}).filter(([name]) => sent === "changed" && name in (given.before ?? {}));
   return (
     (equal("op") || (!counts("op") && wanted.op !== "delete" && given.op !== "delete")) &&
     (!sent || !given.sent || sent === "changed" || sent === given.sent) &&
     (!key || !counts("key") || isDeepStrictEqual([...key].sort(), given.key && [...given.key].sort())) &&
-    equal("half", ...NAMES) &&
-    sameRow(wanted.before && { ...Object.fromEntries(filled), ...wanted.before }, given.before, rules) &&
-    sameRow(wanted.after, given.after, rules)
+    equal("half") &&
+    isNamed &&
+    sameRow(wanted.before && { ...Object.fromEntries(filled), ...wanted.before }, ofKey(given.before, wanted.before), rules) &&
+    sameRow(wanted.after, ofKey(given.after, wanted.after), rules)
   );
 }

@@ -22,7 +22,7 @@ function sameValue(wanted, given, rules) {
 }
 
 const isInteger = (text) => /^-?[0-9]+$/.test(text);
-const isNull = (value) => value === null || value.value === null;
+export const isNull = (value) => value === null || value.value === null;
 const kindOf = (type) => type.replace(/[(<].*[)>]/s, "");
 const parametersOf = (type) => /^[^(<]*\(([0-9]+(?:,[0-9]+)*)\)/.exec(type)?.[1].split(",") ?? []; // of decimal(10,4)
 

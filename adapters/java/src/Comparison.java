@@ -37,6 +37,7 @@ public final class Comparison {
   private final Set<String> notCompared = new HashSet<>();
   private final Set<String> notMadeUp = new HashSet<>();
   private final boolean isZoneNeeded;
+  private final boolean keyRowsHaveNulls;
 
   /** Takes the rules of a format in manifest.json, and the features that the decoder lacks. */
   public Comparison(JsonNode rules, Collection<String> without) {
@@ -44,6 +45,7 @@ public final class Comparison {
     rules.path("not_made_up").forEach(name -> notMadeUp.add(name.asText()));
     notCompared.addAll(without);
     isZoneNeeded = rules.path("zone_needed").asBoolean();
+    keyRowsHaveNulls = rules.path("key_rows_have_nulls").asBoolean();
   }
 
   /** Returns whether the events of an answer are right. */
@@ -109,7 +111,7 @@ public final class Comparison {
   private boolean sameDefinition(JsonNode wanted, JsonNode given) {
     List<String> both = shared(wanted, given, List.of("what", "code"));
     boolean hasColumns = wanted.path("columns").isArray() && given.path("columns").isArray();
-    return same(wanted, given, NAMES)
+    return sameNames(wanted, given)
         && same(wanted, given, List.of("query"))
         && (!isCompared("what") || same(wanted, given, both.isEmpty() ? List.of("what") : both))
         && (!hasColumns || columnNames(wanted).equals(columnNames(given)));
@@ -120,11 +122,37 @@ public final class Comparison {
     boolean isDelete = wanted.path("op").asText().equals("delete") || given.path("op").asText().equals("delete");
     return (same(wanted, given, List.of("op")) || !isCompared("op") && !isDelete)
         && same(wanted, given, List.of("half"))
-        && same(wanted, given, NAMES)
+        && sameNames(wanted, given)
         && (sent.equals("changed") || same(wanted, given, shared(wanted, given, List.of("sent"))))
         && (!wanted.hasNonNull("key") || !isCompared("key") || sorted(wanted.get("key")).equals(sorted(given.path("key"))))
-        && sameRow(sent.equals("changed") ? filled(wanted, given) : wanted.path("before"), given.path("before"))
-        && sameRow(wanted.path("after"), given.path("after"));
+        && sameRow(sent.equals("changed") ? filled(wanted, given) : wanted.path("before"), ofKey(wanted, given, "before"))
+        && sameRow(wanted.path("after"), ofKey(wanted, given, "after"));
+  }
+
+  /** Compares the names of the table. An empty name of a database or schema is none. */
+  private boolean sameNames(JsonNode wanted, JsonNode given) {
+    return NAMES.stream()
+        .filter(this::isCompared)
+        .allMatch(
+            name ->
+                same(wanted, given, List.of(name))
+                    || !name.equals("table") && isEmpty(wanted.path(name)) && isEmpty(given.path(name)));
+  }
+
+  private static boolean isEmpty(JsonNode name) {
+    return name.isNull() || name.isMissingNode() || name.isTextual() && name.asText().isEmpty();
+  }
+
+  /** Returns an answered row, which may have more columns that are NULL where it is cut to its key. */
+  private JsonNode ofKey(JsonNode wanted, JsonNode given, String side) {
+    JsonNode row = given.path(side);
+    JsonNode key = wanted.path(side);
+    if (!keyRowsHaveNulls || !wanted.path("sent").asText().equals("key") || !row.isObject() || !key.isObject()) {
+      return row;
+    }
+    ObjectNode cut = row.deepCopy();
+    names(row).stream().filter(name -> !key.has(name) && isNull(row.get(name))).forEach(cut::remove);
+    return cut;
   }
 
   /** Returns the old row with the unchanged columns that the answer has as well. */

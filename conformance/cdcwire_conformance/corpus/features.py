@@ -23,7 +23,10 @@ FIELDS = {
     "key": "the names of the key columns",
     "op": "the difference between insert, update, upsert and read",
     "what": "the kind of a schema change",
+    "schema": "the schema of a table",
     "scale": "the scale of decimals",
+    "zone": "the time zone of an instant",
+    "fraction digits": "the number of digits in a fraction of a second",
     **{name: f"the member {name} of the position" for name in POSITION_MEMBERS},
 }
 

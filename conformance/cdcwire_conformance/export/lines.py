@@ -57,6 +57,7 @@ def format_facts(name: str) -> dict[str, Json]:
         "not_compared": sorted(rules.ignored),
         "not_made_up": [each for each in POSITION_MEMBERS if each in rules.extra_is_wrong],
         "zone_needed": rules.values.zone_needed,
+        "key_rows_have_nulls": rules.key_rows_have_nulls,
     }
 
 

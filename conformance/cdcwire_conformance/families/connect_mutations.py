@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
@@ -38,12 +39,13 @@ def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
 
 
 def changes_of(
-    needed: frozenset[Path], tags: Mapping[str, str]
+    needed: frozenset[Path], tags: Mapping[str, str], positions: frozenset[Path]
 ) -> Callable[[bytes, Sequence[Span], Mapping[str, OptionValue]], Iterator[Change]]:
     """Return what makes a message wrong.
 
     ``needed``: paths in the payload whose members can't be missing. ``tags``: members of the
-    payload, and a text that none of them may be.
+    payload, and a text that none of them may be. ``positions``: those of the needed that only a
+    reader of positions needs.
     """
 
     def changes(
@@ -57,7 +59,8 @@ def changes_of(
                 continue
             done.add(path)
             if path in needed:
-                yield _left_out(raw, *members[path], path)
+                feature = "position" if path in positions else None
+                yield replace(_left_out(raw, *members[path], path), feature=feature)
             if len(path) == 1 and path[0] in tags:
                 yield _with_text(raw, span, "tag", tags[path[0]])
             if len(path) == _COLUMN_DEPTH:

@@ -1,12 +1,12 @@
 """Events: what a testee answers to ``decode``, against what the case expects.
 
 Values that the format does not carry are not compared, whichever side has them. The same goes for
-parts that a testee declared as missing (``without``): position, key, one member of the position,
-the operation (``op``). It may also lack the kind of a schema change (``what``) or the scale of
-decimals (``scale``).
+parts that a testee declared as missing (``FIELDS_TO_DECLINE``).
 
-Unchanged columns that the message leaves out may be filled in. The row before an update then has
-them with the values of the row after.
+Bytes leave some things open, and each answer to them is right. A missing name may be answered by an
+empty one. Unchanged columns that the message leaves out may be filled in. The row before an update
+then has them with the values of the row after. A row that is cut to its key may have its other
+columns as NULL, where the format sends them so.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from cdcwire_conformance.judge.difference import (
     A_VALUE,
     ABSENT_TEXT,
     Difference,
+    is_null,
     quoted,
     shorten,
     shown_event,
@@ -33,7 +34,11 @@ from cdcwire_conformance.judge.difference import (
 from cdcwire_conformance.judge.halves import group_halves, is_tombstone, join_halves
 from cdcwire_conformance.judge.values import ValueRules, compare_columns
 
-FIELDS_TO_DECLINE = ("position", "key", "op", "what", "scale", *POSITION_MEMBERS)
+FIELDS_TO_DECLINE = (
+    *("position", "key", "op", "what", "schema", "scale", "zone", "fraction digits"),
+    *POSITION_MEMBERS,
+)
+_MAY_BE_EMPTY = ("database", "schema")
 _NOT_DELETES = ("insert", "update", "upsert", "read")  # one and the same without ``op``
 _LISTED = 6
 MOST_DIFFERENCES = 100  # of one answer
@@ -44,10 +49,12 @@ class EventRules:
     """The rules for comparing events.
 
     ``ignored``: fields that count for neither side. ``extra_is_wrong``: members of the position
-    that an answer must not make up.
+    that an answer must not make up. ``key_rows_have_nulls``: a row that is cut to its key is sent
+    with NULL in its other columns.
     """
 
     ignored: frozenset[str] = frozenset()
+    key_rows_have_nulls: bool = False
     extra_is_wrong: frozenset[str] = frozenset()
     values: ValueRules = field(default_factory=ValueRules)
 
@@ -62,17 +69,27 @@ def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> Eve
         return EventRules(ignored)
     carries: Carries = codec.carries
     verdicts = {name: verdict.verdict for name, verdict in carries.fields.items()}
-    zone = carries.kinds[_WITH_ZONE]
     uncarried = {name for name in FIELDS_TO_DECLINE if verdicts.get(name) == "no"}
     return EventRules(
         ignored | uncarried,
+        codec.comparing.key_rows_have_nulls,
         frozenset(name for name in POSITION_MEMBERS if verdicts.get(name) in ("exact", "option")),
-        # Bytes without a zone do not say one, and an option is believed.
         ValueRules(
-            zone_needed=zone.verdict == "exact" or _WITH_ZONE in zone.forms,
+            zone_needed="zone" not in ignored and _says_zones(carries),
             scale_needed="scale" not in ignored,
+            fraction_digits_needed="fraction digits" not in ignored,
         ),
     )
+
+
+def _says_zones(carries: Carries) -> bool:
+    """Return whether bytes say the zone of an instant.
+
+    They don't where an option says it, or the page does: then every instant comes back with one.
+    """
+    with_zone, without = carries.kinds[_WITH_ZONE], carries.kinds["timestamp"]
+    is_kept = with_zone.verdict == "exact" or _WITH_ZONE in with_zone.forms
+    return is_kept and _WITH_ZONE not in without.forms
 
 
 def compare_events(
@@ -143,7 +160,7 @@ def compare_event(
         case "row":
             yield from _compare_operation(expected, given, path, rules)
             yield from _compare_words(expected, given, path, ("half",))
-            yield from _compare_words(expected, given, path, ("database", "schema", "table"))
+            yield from _compare_names(expected, given, path, rules)
             yield from _compare_key(expected, given, path, rules)
             yield from _compare_position(expected, given, path, rules)
             yield from _compare_images(expected, given, path, rules)
@@ -152,7 +169,7 @@ def compare_event(
         case "ddl":
             if "what" not in rules.ignored:
                 yield from _compare_kind_of_ddl(expected, given, path)
-            yield from _compare_words(expected, given, path, ("database", "schema", "table"))
+            yield from _compare_names(expected, given, path, rules)
             yield from _compare_position(expected, given, path, rules)
             yield from _compare_words(expected, given, path, ("query",))
             yield from _compare_definitions(expected, given, path)
@@ -170,6 +187,18 @@ def _compare_operation(
     if "op" in rules.ignored and all(op in _NOT_DELETES for op in operations):
         return
     yield from _compare_words(expected, given, path, ("op",))
+
+
+def _compare_names(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    """Compare the names of the table. An empty database or schema is like a missing one."""
+    names = tuple(name for name in (*_MAY_BE_EMPTY, "table") if name not in rules.ignored)
+    wanted, found = (
+        {**document, **{name: document.get(name) or None for name in _MAY_BE_EMPTY}}
+        for document in (expected, given)
+    )
+    yield from _compare_words(wanted, found, path, names)
 
 
 def _compare_words(
@@ -258,6 +287,8 @@ def _differences_of_images(
         if wanted is not None and isinstance(found, Mapping):
             if side == "before" and expected.get("sent") == "changed":
                 wanted = _filled(wanted, expected.get("after") or {}, found)
+            if rules.key_rows_have_nulls and expected.get("sent") == "key":
+                found = {n: v for n, v in found.items() if n in wanted or not is_null(v)}
             yield from compare_columns(wanted, found, place, rules.values)
             continue
         change = ("no row" if wanted is None else "a row", "no row" if found is None else "a row")

@@ -61,6 +61,7 @@ def _number(kind: EnumType | SetType, members: Mapping[str, Json]) -> int | None
     if "index" in members:
         return int(members["index"])
     label = members["label"]
-    return (
-        index_of_label(kind, label) if isinstance(kind, EnumType) else mask_of_labels(kind, label)
-    )
+    if isinstance(kind, SetType):
+        return mask_of_labels(kind, label)
+    number = index_of_label(kind, label)
+    return 0 if number is None and not label else number  # MySQL's value for what is no label

@@ -29,8 +29,12 @@ def temporal_mismatch(
     given: Mapping[str, Json],
     *,
     zone_needed: bool,
+    digits_needed: bool,
 ) -> str | None:
-    """Return None if both name the same; else a hint, which may be empty."""
+    """Return None if both name the same; else a hint, which may be empty.
+
+    ``digits_needed``: two texts have the same number of fraction digits.
+    """
     form, given_form = expected.get("unit", "text"), given.get("unit", "text")
     if given_form not in get_args(TemporalForm) or given.get("unit") == "text":
         return "the unit is one of d, ms, us, ns"
@@ -54,7 +58,7 @@ def temporal_mismatch(
         if text == given_text and given_zone in (None, zone):
             return None  # also what is not an instant of the calendar, as a zero date
         if not is_zoned:
-            return None if text == given_text else _fraction_hint(text, given_text)
+            return _texts_mismatch(text, given_text, digits_needed=digits_needed)
     if form != "text" and given_form != "text":
         same = int(text) * _NANOSECONDS[form] == int(given_text) * _NANOSECONDS[given_form]
         return None if same else ""
@@ -64,7 +68,7 @@ def temporal_mismatch(
     except ValueError as error:
         return str(error)
     if form == given_form == "text":
-        return None if left == right else _fraction_hint(left, right)
+        return _texts_mismatch(left, right, digits_needed=digits_needed)
     same = _without_end_zeros(left) == _without_end_zeros(right)
     return None if same else f"in one form: {left} and {right}"
 
@@ -93,7 +97,12 @@ def _without_end_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _fraction_hint(expected: str, given: str) -> str:
-    if _without_end_zeros(expected) == _without_end_zeros(given):
-        return "the fraction is answered with as many digits as were sent"
-    return ""
+def _texts_mismatch(expected: str, given: str, *, digits_needed: bool) -> str | None:
+    """Return None for the same text, or for the same fraction where its digits do not count."""
+    if expected == given:
+        return None
+    if _without_end_zeros(expected) != _without_end_zeros(given):
+        return ""
+    if not digits_needed:
+        return None
+    return "the fraction is answered with as many digits as were sent"

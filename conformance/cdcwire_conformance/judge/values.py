@@ -68,11 +68,13 @@ class ValueRules:
     """The settings that depend on the format and on the testee.
 
     ``zone_needed``: the bytes say the zone of an instant. ``scale_needed``: the testee gives the
-    scale of decimals.
+    scale of decimals. ``fraction_digits_needed``: it gives as many digits of a fraction of a second
+    as were sent.
     """
 
     zone_needed: bool = False
     scale_needed: bool = True
+    fraction_digits_needed: bool = True
 
 
 def compare_values(
@@ -154,7 +156,13 @@ def _mismatch(
         case DecimalType():
             return _decimal_mismatch(wanted, text, scale_needed=rules.scale_needed)
         case DateType() | TimeType() | DatetimeType() | TimestampType():
-            return temporal_mismatch(kind, expected, given, zone_needed=rules.zone_needed)
+            return temporal_mismatch(
+                kind,
+                expected,
+                given,
+                zone_needed=rules.zone_needed,
+                digits_needed=rules.fraction_digits_needed,
+            )
         case JsonType():
             return json_difference(wanted, text)
         case VectorType():

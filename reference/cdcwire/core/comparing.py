@@ -51,6 +51,9 @@ class Comparing:
     updates_are_two_records: bool = False
     """An update is sent as a "before" and an "after" record."""
 
+    key_rows_have_nulls: bool = False
+    """A row that is cut to its key has NULL in its other columns."""
+
     snapshot_rows_are_inserts: bool = False
     """Rows of a snapshot are sent as inserts, not as reads."""
 

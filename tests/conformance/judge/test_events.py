@@ -54,6 +54,8 @@ EQUAL: list[tuple[str, list[Json], list[Json]]] = [
      [{**ROW, "position": {"commit_ts": "433305438660591626", "commit_ms": "7"}}]),
     ("sent-not-given", [{**ROW, "sent": "key"}], [ROW]),
     ("sent-not-expected", [ROW], [{**ROW, "sent": "all"}]),
+    ("no-database", [ROW], [{**ROW, "database": ""}]),
+    ("no-schema", [{**ROW, "schema": ""}], [{**ROW, "schema": None}]),
     ("unchanged-filled-in", [CHANGED], [{**CHANGED, "before": {"a": "0", "b": "7"}}]),
     ("unchanged-filled-in-and-sent-all", [CHANGED],
      [{**CHANGED, "before": {"a": "0", "b": "7"}, "sent": "all"}]),

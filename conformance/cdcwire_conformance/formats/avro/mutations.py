@@ -130,9 +130,6 @@ def _of_extension(raw: bytes, span: Span, name: str) -> Iterator[Change]:
         title = "the operation is X"
         made = _replaced(raw, span, zigzag(1) + b"X")
         yield Change("tag", span.start, "=X", title, made, feature="op")
-    if name == "_tidb_corrupted":
-        title = "the boolean is the byte 2"
-        yield Change("tag", span.start, "=2", title, _replaced(raw, span, b"\x02"))
 
 
 def _of_length(raw: bytes, span: Span) -> Iterator[Change]:

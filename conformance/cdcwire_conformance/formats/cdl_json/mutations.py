@@ -25,6 +25,7 @@ RULES = FormatRules(
     changes=changes_of(
         frozenset((name,) for name in _NEEDED),
         {"OPERATION": "UPSERT"},
+        frozenset({("TIMESTAMP",)}),
     ),
     long_part=LONG_PART,
     is_read=is_read,

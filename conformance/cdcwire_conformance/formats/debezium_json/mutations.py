@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
+from cdcwire.model.paths import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families.connect_mutations import LONG_PART, changes_of, legal_sizes
 
@@ -20,10 +21,11 @@ _NEEDED = frozenset(
         *(("source", "ts_ms"), ("source", "table")),
     )
 )
+_POSITIONS: frozenset[Path] = frozenset({("source", "ts_ms")})
 _TAGS = {"op": "x", "status": "ABORT"}
-_of_changes = changes_of(_NEEDED, _TAGS)
-_of_messages_without_table = changes_of(_NEEDED - {("source", "table")}, _TAGS)
-_of_rows = changes_of(frozenset(), {})  # rows by themselves need none of these members
+_of_changes = changes_of(_NEEDED, _TAGS, _POSITIONS)
+_of_messages_without_table = changes_of(_NEEDED - {("source", "table")}, _TAGS, _POSITIONS)
+_of_rows = changes_of(frozenset(), {}, frozenset())  # rows by themselves need none of these members
 
 
 def changes(

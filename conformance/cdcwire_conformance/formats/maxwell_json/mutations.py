@@ -52,7 +52,9 @@ def changes(
     for name, (start, end) in members.items():
         if name in _NEEDED:
             title = f"the member {name} at byte {start} is left out"
-            yield Change("member", start, "-1", title, raw[:start] + raw[end:])
+            feature = "position" if name == "ts" else None
+            made = raw[:start] + raw[end:]
+            yield Change("member", start, "-1", title, made, feature=feature)
         member = raw[start:end]
         if name == "type" and (found := _TYPE.fullmatch(member)):
             title = f"the type at byte {start} is upsert"

@@ -169,6 +169,7 @@ FORMAT = Format(
         orders=(LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID),
         key_reader=_key_reader,
         describes_snapshot=_describes_snapshot,
+        key_rows_have_nulls=True,
     ),
     features=FEATURES,
     choices=CHOICES,
