@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from cdcwire.model.events import Image, Position, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import Column, DatetimeType, DecimalType, IntType, JsonType, TextType
+from cdcwire.model.kinds import (
+    BitType,
+    Column,
+    DatetimeType,
+    DecimalType,
+    IntervalType,
+    IntType,
+    JsonType,
+    TextType,
+    TimeType,
+    Type,
+)
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -343,3 +354,43 @@ def test_name_of_a_table_is_a_text_of_its_database(database: str, text: str) -> 
 
     table = TableUrl("jdbc", f"jdbc:{database}://h/d", ("s", r"a\b'c"))
     assert f"lower({text})" in _catalogue_query(table)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "part"),
+    [
+        (
+            {"type": "interval", "fraction": 6},
+            IntervalType("us"),
+            'extract(month from "c") * 2629800000000 + ',
+        ),
+        (
+            {"type": "time with time zone", "fraction": 3},
+            TimeType(3, zone="+00:00"),
+            "replace((\"c\" AT TIME ZONE 'UTC')::text, '+00', 'Z')",
+        ),
+        ({"type": "bit varying", "length": 1}, BitType(1), "lpad(\"c\"::text, 64, '0')"),
+        ({"type": "bit varying", "length": 64}, BitType(64), "lpad(\"c\"::text, 64, '0')"),
+        ({"type": "bit varying", "length": 65}, None, ""),
+        ({"type": "bit varying", "length": None}, None, ""),
+        ({"type": "bit", "length": 1}, None, ""),
+        ({"type": "bit", "length": 5}, BitType(5), "lpad(\"c\"::text, 64, '0')"),
+    ],
+    ids=lambda value: f"{value['type']} {value.get('length', '')}" if type(value) is dict else "",
+)
+def test_database_gives_values_of_its_own_types_as_the_feed_has_them(
+    column: dict[str, Any], kind: Type | None, part: str
+) -> None:
+    """Tried on PostgreSQL 15: each expression gives what Debezium sends for the same value."""
+    from pyspark.sql import Row
+
+    from cdcwire_conformance.sources.tables import TableUrl
+    from cdcwire_conformance.spark.compare.database_rows import _sent
+
+    table = TableUrl("jdbc", "jdbc:postgresql://h/d", (None, "t"))
+    known = {"fraction": None, "digits": None, "scale": None, "length": None, "written": ""}
+    found = _sent(table, Row(**{**known, **column, "name": "c"}))
+    assert (None if found is None else found.kind) == kind
+    if found is not None:
+        assert part in found.sql.replace("{}", '"c"')
+        assert "{" not in found.sql.replace("{}", "")

@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
 _MARIADB_TEXT = "CAST({} AS CHAR)"
+_TIME_IN_UTC = "replace(({} AT TIME ZONE 'UTC')::text, '+00', 'Z')"
+# What Debezium sends for an interval: a month has a twelfth of 365.25 days.
+_MONTH = 2_629_800_000_000  # microseconds
+_PARTS = {
+    "year": 12 * _MONTH,
+    "month": _MONTH,
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "microseconds": 1,
+}
+_TERMS = (f"extract({name} from {{}}) * {size}" for name, size in _PARTS.items())
+_MICROSECONDS = f"({' + '.join(_TERMS)})::bigint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,11 @@ def _mariadb_labels(column: Row) -> _Sent | None:
 
 
 def _postgresql_bit(column: Row) -> _Sent | None:
-    if column.length is None or not 1 < column.length <= 64:
+    return None if column.length == 1 else _postgresql_bits(column)  # one bit is a boolean
+
+
+def _postgresql_bits(column: Row) -> _Sent | None:
+    if column.length is None or column.length > 64:
         return None
     # Both halves by themselves: as one bigint, 64 bits have a sign.
     bits = "lpad({}::text, 64, '0')"
@@ -84,6 +101,10 @@ def _mariadb_text(kind: Callable[[int | None], kinds.Type]) -> _Form:
 
 def _postgresql_text(kind: Callable[[int | None], kinds.Type], sql: str = "{}::text") -> _Form:
     return lambda column: _Sent(sql, kind(column.fraction))
+
+
+def _time_in_utc(fraction: int | None) -> kinds.Type:
+    return kinds.TimeType(fraction, zone=UTC)
 
 
 def _instant(fraction: int | None) -> kinds.Type:
@@ -111,7 +132,10 @@ _FORMS: Mapping[str, Mapping[str, _Form]] = MappingProxyType(
             "time without time zone": _postgresql_text(kinds.TimeType),
             "timestamp without time zone": _postgresql_text(kinds.DatetimeType),
             "timestamp with time zone": _postgresql_text(_instant, "({} AT TIME ZONE 'UTC')::text"),
+            "time with time zone": _postgresql_text(_time_in_utc, _TIME_IN_UTC),
+            "interval": lambda _: _Sent(_MICROSECONDS, kinds.IntervalType("us")),
             "bit": _postgresql_bit,
+            "bit varying": _postgresql_bits,
             "numeric": _decimal("{}::text"),
         },
     }
