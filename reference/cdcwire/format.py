@@ -20,7 +20,7 @@ from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import DecodedExplanation, Explanation
 from cdcwire.core.guess import Guess
-from cdcwire.core.message import Message
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import Option, parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.rows import Row, event_of
@@ -137,6 +137,9 @@ class Format:
     """Decoding needs table definitions."""
     schemas: SchemaUse | None = None
     """How messages name schemas that are stored elsewhere; None if they name none."""
+    tables_in: Callable[[KafkaMessage, Context], tuple[Table, ...]] | None = None
+    """Returns the definitions of tables in a message of a queue, which other messages need. It
+    ignores broken messages. None: no message has any."""
     has_claim_checks: bool = False
     """A message may name a file that holds the row."""
     topic_tables: Callable[[Context], tuple[Table, ...]] | None = None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cdcwire.formats import debezium_json as debezium_json
     from cdcwire.formats import maxwell_json as maxwell_json
     from cdcwire.formats import open_protocol as open_protocol
+    from cdcwire.formats import simple as simple
     from cdcwire.formats.craft import proposal
 
     craft_proposal = proposal
@@ -37,6 +38,7 @@ _FORMATS = {
     "cdl-json": "cdl_json",
     "debezium-json": "debezium_json",
     "maxwell-json": "maxwell_json",
+    "simple": "simple",
 }
 
 FORMAT_NAMES: tuple[str, ...] = tuple(_FORMATS)

@@ -251,6 +251,13 @@ def _without_code(event: Event) -> Hashable:
     return event.what, event.query, event.table
 
 
+def _of_tables(event: Event) -> Hashable:
+    if not isinstance(event, SchemaChange):
+        return None
+    table = event.table if event.table is not None and event.table.name else None
+    return event.what, event.query, table
+
+
 def _key_before_delete(row: RowChange) -> Hashable:
     if row.op != "delete" or row.before is None:
         return None
@@ -293,6 +300,7 @@ def _what_and_table(event: Event) -> Hashable:
 
 # What is left of a field that loses something, by the text of the verdict.
 LEFT: dict[str, Callable[[Event], Hashable]] = {
+    "the number of the action, and the schema of a statement about a whole one": _of_tables,
     "the number of the action": _without_code,
     "lengths, digits and elements": _of_row(_plain_types),
     "columns outside the handle key": _of_row(_key_before_delete),

@@ -219,6 +219,17 @@ def _row_messages(draw: st.DrawFn, name: str) -> Message:
     return draw(st.sampled_from(encoded([event], through, options, tables=(TABLE,))))
 
 
+@st.composite
+def _simple_messages(draw: st.DrawFn) -> Message:
+    """Give messages of every sort in JSON: rows, table schemas, schema changes, watermarks."""
+    through = get_format("simple")
+    domain = source_domain_of(through)
+    rows = row_changes(TABLE, domain=domain)
+    others = (schema_changes(domain=domain), progress_events(domain=domain))
+    event = draw(st.one_of(rows, rows, *others))
+    return draw(st.sampled_from(encoded([event], through, {}, tables=(TABLE,))))
+
+
 def messages_of(name: str) -> st.SearchStrategy[Message]:
     """Return the messages to damage: every sort of them, or the rows of a format."""
     return MESSAGES[name]() if name in MESSAGES else _row_messages(name)
@@ -238,12 +249,14 @@ MESSAGES: dict[str, Callable[[], st.SearchStrategy[Message]]] = {
     "datahub-blob": lambda: st.one_of(_records(), _bodies("datahub-blob")),
     "cdl-json": lambda: _connect_messages("cdl-json"),
     "debezium-json": lambda: _connect_messages("debezium-json"),
+    "simple": _simple_messages,
 }
 CONTEXTS = {
     "csv": Context(tables=(TABLE,)),
     "canal-json": Context(tables=(TABLE,)),
     "avro": _avro_context(),
     "datahub-tuple": Context(tables=(TOPIC,)),
+    "simple": Context(tables=(TABLE,)),
     "datahub-blob": Context({"encoding": "auto"}),
 }
 # Of these every byte is of a part. An index file has none, and a text may be no JSON at all.

@@ -37,7 +37,7 @@ _DATABASES = frozenset({"mysql", "mysql+ssl", "tidb", "tidb+ssl"})
 _UNUSED_PARAMETERS = (
     *("kafka-version", "kafka-client-id", "partition-num", "replication-factor", "compression"),
     *("auto-create-topic", "required-acks", "dial-timeout", "write-timeout", "read-timeout"),
-    *("enable-tls", "ca", "cert", "key", "insecure-skip-verify", "sasl-*", "encoding-format"),
+    *("enable-tls", "ca", "cert", "key", "insecure-skip-verify", "sasl-*"),
     *("worker-count", "flush-interval", "flush-concurrency", "output-column-id"),
     *("transaction-atomicity", "access-key", "secret-access-key", "session-token", "region"),
     *("endpoint", "force-path-style", "storage-class", "sse*", "acl", "provider", "role-arn"),
@@ -56,7 +56,6 @@ _UNUSED_SETTINGS = (
     *("sink.dispatchers", "sink.column-selectors", "sink.encoder-concurrency", "sink.safe-mode"),
     *("sink.transaction-atomicity", "sink.enable-kafka-sink-v2", "sink.advance-timeout-in-sec"),
     *("sink.send-*", "sink.mysql-config.*", "sink.pulsar-config.*", "sink.debezium*"),
-    "sink.kafka-config.codec-config.encoding-format",
     "sink.kafka-config.glue-schema-registry-config.*",
     "sink.kafka-config.output-raw-change-event",
     "sink.cloud-storage-config.output-raw-change-event",

@@ -24,6 +24,7 @@ from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.orders import Order
 from cdcwire.core.schemas import SchemaId, SchemaUse
+from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.format import Format
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
@@ -110,6 +111,8 @@ def open_source(
     else:
         _check_topics(source, context)
         context = replace(context, schemas={})  # of the other side; a registry can't travel
+    if format_.tables_in is not None:
+        context = _with_sent_tables(workers, source, context)
     names: frozenset[TableName] = frozenset()
     if lack_schemas(context.tables):
         names = _names_of(workers, source, context, store)
@@ -128,6 +131,26 @@ def open_source(
     if source.kind == "jsonl" and format_.stored is not None:
         context = format_.prepared(_schema_files(workers, source), context)
     return OpenedSource(source, context, None, open_file, names, store)
+
+
+def _with_sent_tables(workers: Workers, source: Source, context: Context) -> Context:
+    """Return the context with the definitions that the messages of a feed have."""
+
+    def tables(located: Iterable[Located]) -> list[Table]:
+        known = with_compressions(context)
+        tables_in = source.format.tables_in
+        assert tables_in is not None
+        messages = (each for _, each in located if isinstance(each, KafkaMessage))
+        return list({each: None for message in messages for each in tables_in(message, known)})
+
+    def in_pieces(number: int, pieces: Sequence[Piece]) -> list[Table]:
+        return tables(chain.from_iterable(map(messages_of_piece, pieces)))
+
+    if not source.has_records:
+        found = workers.found(work_of_lines(source, workers.count), in_pieces)
+    else:
+        found = workers.found_in_records(source, lambda b: tables(messages_of_batches(b)))
+    return with_sent_tables(context, found)
 
 
 def _names_of(

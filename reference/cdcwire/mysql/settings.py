@@ -46,17 +46,17 @@ class ZoneSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSettings(ZoneSettings):
-    """The options of row messages in a queue."""
-
-    max_message_bytes: int = option(
+def _max_message_bytes() -> int:
+    return option(
         "max-message-bytes",
         10485760,
         "Largest size of a message, in bytes.",
         settings=MAX_MESSAGE_BYTES,
     )
-    delete_only_handle_key: bool = option(
+
+
+def _delete_only_handle_key() -> bool:
+    return option(
         "delete-only-output-handle-key-columns",
         False,
         "Write only the handle key columns of a delete.",
@@ -65,18 +65,21 @@ class QueueSettings(ZoneSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LargeMessageSettings(QueueSettings):
-    """The options of columns that are left out, and of rows that do not fit into a message.
+class QueueSettings(ZoneSettings):
+    """The options of row messages in a queue."""
+
+    max_message_bytes: int = _max_message_bytes()
+    delete_only_handle_key: bool = _delete_only_handle_key()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeRowSettings(ZoneSettings):
+    """The options of rows that do not fit into a message.
 
     Raises: OptionError for a compression without functions.
     """
 
-    only_updated_columns: bool = option(
-        "only-output-updated-columns",
-        False,
-        "Write the old values of changed columns only.",
-        settings=changefeed("sink.only-output-updated-columns", is_parameter=True),
-    )
+    max_message_bytes: int = _max_message_bytes()
     large_message: LargeMessage = option(
         "large-message-handle-option",
         "none",
@@ -113,3 +116,16 @@ class LargeMessageSettings(QueueSettings):
         if found is None or found.limit == self.max_decompressed_bytes:
             return found
         return replace(found, limit=self.max_decompressed_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeMessageSettings(LargeRowSettings):
+    """The options of large rows, and of columns that are left out."""
+
+    delete_only_handle_key: bool = _delete_only_handle_key()
+    only_updated_columns: bool = option(
+        "only-output-updated-columns",
+        False,
+        "Write the old values of changed columns only.",
+        settings=changefeed("sink.only-output-updated-columns", is_parameter=True),
+    )

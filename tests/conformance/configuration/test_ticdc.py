@@ -168,6 +168,26 @@ def test_avro_gets_its_modes_its_checksum_and_its_registry(write: Path) -> None:
     )
 
 
+def test_simple_gets_its_encoding_and_its_large_messages(write: Path) -> None:
+    uri = "kafka://b/t?protocol=simple&encoding-format=avro&max-message-bytes=2000"
+    text = """
+[sink.kafka-config.large-message-handle]
+large-message-handle-option = "claim-check"
+claim-check-storage-uri = "s3://claims"
+claim-check-raw-value = true
+"""
+    assert options(uri, text, write) == (
+        "simple",
+        {
+            "encoding-format": "avro",
+            "max-message-bytes": 2000,
+            "large-message-handle-option": "claim-check",
+            "claim-check-storage-uri": "s3://claims",
+            "claim-check-raw-value": True,
+        },
+    )
+
+
 def test_the_sink_uri_overrides_the_file(write: Path) -> None:
     uri = "kafka://broker/t?protocol=craft&max-batch-size=3"
     text = '[sink]\nprotocol = "csv"\n[sink.kafka-config.codec-config]\nmax-batch-size = 9\n'
@@ -226,7 +246,7 @@ def test_the_end_of_a_secret_with_an_ampersand_is_not_shown(write: Path) -> None
     [
         ("mysql://root:123456@127.0.0.1:3306/", "a changefeed to mysql:// sends no messages"),
         ("//[x", "it is not a URI"),
-        ("kafka://b/t?protocol=simple", "'simple' is not a protocol that can be read"),
+        ("kafka://b/t?protocol=maxwell", "'maxwell' is not a protocol that can be read"),
         ("kafka://b/t?protocol=csv", "kafka:// does not have this format"),
         ("s3://b/t?protocol=craft", "s3:// does not have this format"),
         ("kafka://b/t?protocol=craft&max-batch-size=x", "'x' is not a number from 0"),

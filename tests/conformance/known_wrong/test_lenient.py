@@ -40,6 +40,7 @@ RELAXED = (
     "cdl-json/reject-members/version-2.0",
     "debezium-json/reject-values/int8-300",
     "maxwell-json/reject-values/date-text",
+    "simple/reject-values/date-text",
 )
 
 

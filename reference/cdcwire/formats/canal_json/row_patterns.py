@@ -20,14 +20,13 @@ from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.core.json_strings import STRING, unescaped
 from cdcwire.formats.canal_json.members import WRITE_STRING
 from cdcwire.formats.canal_json.values import (
-    FLOAT_PATTERN,
     MAX_BITS,
-    MAX_FLOAT_CHARACTERS,
     MAX_INDEX,
     NUMBER_PATTERN,
 )
 from cdcwire.model import kinds
 from cdcwire.model.floats import read_float32
+from cdcwire.mysql.plain_floats import FLOAT_PATTERN, MAX_FLOAT_CHARACTERS
 from cdcwire.mysql.value_forms import READING_NAMES, Form, Read, number_form, reading_lines
 from cdcwire.mysql.value_texts import integer_range, pattern
 from cdcwire.mysql.values import is_vector_text

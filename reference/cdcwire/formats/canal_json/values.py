@@ -16,12 +16,12 @@ from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.canal_json.settings import Settings
-from cdcwire.golang.numbers import plain_digits, usual_text32
 from cdcwire.model import kinds
-from cdcwire.model.floats import narrow_float32, read_float32, shortest_digits
+from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.mysql.plain_floats import float_text, read_double, read_float
 from cdcwire.mysql.value_texts import reader, value_text
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
 
@@ -31,11 +31,8 @@ MAX_INDEX = 65535  # elements of an ENUM
 MAX_BITS = 64  # elements of a SET
 YEAR_ZERO = "0000"  # of the official Canal
 
-FLOAT_PATTERN = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 NUMBER_PATTERN = "(?:0|[1-9][0-9]{0,19})"
-_FLOAT = re.compile(FLOAT_PATTERN)
 _NUMBER = re.compile(NUMBER_PATTERN)
-MAX_FLOAT_CHARACTERS = 2048  # plain digits of a double are up to 1078
 
 
 def value_reader(kind: kinds.Type) -> Read:
@@ -117,47 +114,6 @@ def write_value(column: Column, value: Value, settings: Settings) -> str | None:
 def same_value(kind: kinds.Type, left: Value, right: Value) -> bool:
     """Return whether an update leaves a value as it was. 0.0 and -0.0 are the same."""
     return type(left) is type(right) and bool(left == right)
-
-
-def float_text(value: float, bits: int) -> str:
-    """Return the shortest digits that read back, without an exponent. Raises: ValueError."""
-    if not math.isfinite(value):
-        raise ValueError(f"there is no text for {value}")
-    if bits == 32 and narrow_float32(value) != value:
-        raise ValueError(f"{value!r} is not a 32-bit float")
-    if bits == 32:
-        usual = usual_text32(value)
-        if usual:
-            return usual
-        sign, digits, exponent = shortest_digits(value, 32)
-    elif 1e-3 <= abs(value) < 1e16:  # Python writes these in the same way
-        return repr(value).removesuffix(".0")
-    else:
-        sign, digits, exponent = shortest_digits(value, 64)
-    return sign + plain_digits(digits, exponent)
-
-
-def read_float(text: str) -> float:
-    """Return the 32-bit float of a text. Raises: ValueError."""
-    _check_float(text)
-    return _finite(read_float32(text), text)
-
-
-def read_double(text: str) -> float:
-    """Return the 64-bit float of a text. Raises: ValueError."""
-    _check_float(text)
-    return _finite(float(text), text)
-
-
-def _check_float(text: str) -> None:
-    if len(text) > MAX_FLOAT_CHARACTERS or not _FLOAT.fullmatch(text):
-        raise ValueError(f"{text!r:.40} is not a number")
-
-
-def _finite(value: float, text: str) -> float:
-    if math.isinf(value):
-        raise ValueError(f"{text!r:.40} is too large")
-    return value
 
 
 def _read_text(text: str) -> Value:

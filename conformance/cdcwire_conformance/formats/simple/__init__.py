@@ -1,0 +1,1 @@
+"""The suite's facts about simple."""

@@ -1,0 +1,137 @@
+"""TiCDC `simple` as a format: what the registry offers to runner, command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.core.checks import checks
+from cdcwire.core.claim_check import with_claim_checks
+from cdcwire.core.comparing import Comparing
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.orders import COMMIT_TS
+from cdcwire.core.sent_tables import with_sent_tables
+from cdcwire.format import Format
+from cdcwire.formats.simple.avro_wire import FIRST_BYTE
+from cdcwire.formats.simple.batching import messages_of
+from cdcwire.formats.simple.carries import CARRIES
+from cdcwire.formats.simple.definitions import definitions_of, table_of
+from cdcwire.formats.simple.events import events_of
+from cdcwire.formats.simple.identify import identify
+from cdcwire.formats.simple.message import Bootstrap, Ddl
+from cdcwire.formats.simple.settings import OPTIONS, read_settings
+from cdcwire.formats.simple.spans import spans
+from cdcwire.formats.simple.wire import decompressed, read_message
+from cdcwire.model.events import Event, Table
+from cdcwire.mysql.features import MYSQL_FEATURES
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        **MYSQL_FEATURES,
+        "vector": "VECTOR",
+        "position": "commit timestamps and times of sending",
+        "key": "the handle key columns of a row",
+        "ddl": "schema changes",
+        "watermark": "watermarks",
+        "encoding-format": "messages in Avro, with encoding-format avro",
+        "handle-key-only": "large messages cut to the handle key",
+        "claim-check": "large messages stored outside the queue",
+        "compression": "messages compressed with lz4 or snappy",
+        "definitions": "types of columns from separate table definitions",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "strict base64",
+            "limits",
+            "unneeded members",
+        ),
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "claim-check-file-missing": "give the handle key and the location",
+        "table-schema-missing": "reject",
+        "unknown-version": "reject",
+    }
+)
+# BOOTSTRAP and DDL in Avro.
+_DEFINING_STARTS = frozenset(bytes((FIRST_BYTE, 2 * kind)) for kind in (1, 2))
+
+
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
+    settings = read_settings(context)
+    if isinstance(message, StoredFile):
+        return  # a claim-check file: the message that names it has its row
+    found = read_message(message.value, settings)
+    definitions = definitions_of(context.tables)
+    yield from events_of(found, settings, context.blobs, context.selection, definitions)
+
+
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, table schemas before rows. Raises: EncodeError, OptionError."""
+    yield from messages_of(events, read_settings(context), context.tables)
+
+
+def _prepared(messages: Iterable[Message], context: Context) -> Context:
+    files: list[StoredFile] = []
+    tables: list[Table] = []
+    for message in messages:
+        if isinstance(message, StoredFile):
+            files.append(message)
+        else:
+            tables += _tables_in(message, context)
+    return with_sent_tables(with_claim_checks(files, context), tables)
+
+
+def _tables_in(message: KafkaMessage, context: Context) -> tuple[Table, ...]:
+    """Return the table schemas in a message; none of a broken one, which decoding reports."""
+    settings = read_settings(context)
+    try:
+        value = decompressed(message.value or b"", settings)
+        if settings.encoding_format == "avro":
+            may_define = value[:2] in _DEFINING_STARTS
+        else:
+            may_define = b"ableSchema" in value
+        found = read_message(message.value, settings) if may_define else None
+    except DecodeError:
+        return ()
+    match found:
+        case Bootstrap():
+            return (table_of(found.table_schema),)
+        case Ddl():
+            schemas = (found.pre_table_schema, found.table_schema)
+            return tuple(table_of(schema) for schema in schemas if schema is not None)
+        case _:
+            return ()
+
+
+FORMAT = Format(
+    name="simple",
+    protocols=("simple",),
+    title="TiCDC Simple",
+    page="docs/formats/simple.md",
+    to_events=to_events,
+    from_events=from_events,
+    spans=spans,
+    identify=identify,
+    options=OPTIONS,
+    carries=CARRIES,
+    comparing=Comparing(orders=(COMMIT_TS,)),
+    features=FEATURES,
+    choices=CHOICES,
+    prepared=_prepared,
+    tables_in=_tables_in,
+    has_claim_checks=True,
+    fixes_bytes="by value",
+)
+explain = FORMAT.explain
