@@ -59,6 +59,7 @@ REFERENCE_LAYERS = (
     ("cdcwire.format",),
     ("cdcwire.formats",),
     ("cdcwire.registry",),
+    ("cdcwire.decoder",),
 )
 LAYERS = (
     "cdcwire_conformance.sources",

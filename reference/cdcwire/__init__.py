@@ -2,7 +2,7 @@
 
 Each documented format is a package (``from cdcwire import craft``), imported when it is first used.
 All formats share the errors, the neutral model of events and types, and the registry of formats:
-``craft.to_events(KafkaMessage(None, value), context=Context())`` gives neutral events.
+``Decoder("craft").decode(record)`` gives the changes of a record of any Kafka client.
 This package opens no file, socket or clock, and needs only the standard library.
 """
 
@@ -17,20 +17,35 @@ if TYPE_CHECKING:
     from cdcwire.core.context import Context
     from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
     from cdcwire.core.message import KafkaMessage, StoredFile
+    from cdcwire.core.options import OptionError
+    from cdcwire.decoder import Bad, Change, Decoder, decode
     from cdcwire.format import Format
+    from cdcwire.model.events import Marker, Progress, RowChange, SchemaChange, Table
+    from cdcwire.model.kinds import Column
     from cdcwire.registry import *  # noqa: F403 (the formats, for type checkers)
     from cdcwire.registry import FORMAT_NAMES, get_format
 
 __all__ = [
     "FORMAT_NAMES",
+    "Bad",
+    "Change",
+    "Column",
     "Context",
     "DecodeError",
+    "Decoder",
     "EncodeError",
     "Format",
     "KafkaMessage",
+    "Marker",
+    "OptionError",
+    "Progress",
+    "RowChange",
+    "SchemaChange",
     "StoredFile",
+    "Table",
     "TruncatedError",
     "__version__",
+    "decode",
     "get_format",
 ]
 
@@ -41,6 +56,17 @@ _MODULES = {
     "EncodeError": "cdcwire.core.errors",
     "TruncatedError": "cdcwire.core.errors",
     "Context": "cdcwire.core.context",
+    "OptionError": "cdcwire.core.options",
+    "Bad": "cdcwire.decoder",
+    "Change": "cdcwire.decoder",
+    "Decoder": "cdcwire.decoder",
+    "decode": "cdcwire.decoder",
+    "Marker": "cdcwire.model.events",
+    "Progress": "cdcwire.model.events",
+    "RowChange": "cdcwire.model.events",
+    "SchemaChange": "cdcwire.model.events",
+    "Table": "cdcwire.model.events",
+    "Column": "cdcwire.model.kinds",
     "Format": "cdcwire.format",
     "KafkaMessage": "cdcwire.core.message",
     "StoredFile": "cdcwire.core.message",
@@ -60,3 +86,10 @@ def __getattr__(name: str) -> Any:
     except ValueError:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
     return import_module(f"cdcwire.formats.{package}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names and the formats, which are imported when they are first used."""
+    from cdcwire.registry import FORMAT_NAMES
+
+    return sorted({*__all__, *(name.replace("-", "_") for name in FORMAT_NAMES)})

@@ -1,0 +1,346 @@
+"""The decoder for consumers: made once and kept, from any Kafka client's records to typed rows.
+
+``Decoder`` uses the fast decoder of the format, which gives the same events and errors as the plain
+one. It does no input or output. It does not hold table state between records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from threading import local
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+
+from cdcwire.core.context import EVERYTHING, Context, Selection
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import Explanation
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.options import OptionValue
+from cdcwire.core.rows import Row, event_of
+from cdcwire.core.typed_rows import TypedRows
+from cdcwire.format import MessageDecoder
+from cdcwire.model.events import (
+    NO_EXTRA,
+    Extra,
+    Half,
+    Marker,
+    Op,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Sent,
+    Table,
+)
+from cdcwire.model.paths import Path, path_text
+from cdcwire.registry import get_format
+
+R = TypeVar("R")
+ChangeT = TypeVar("ChangeT")
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Generic[R]):
+    """One changed row: a ``RowChange`` whose states before and after are of the user's type.
+
+    ``before`` and ``after``: None for a state that the record does not have.
+    """
+
+    op: Op
+    table: Table
+    before: R | None
+    after: R | None
+    position: Position
+    half: Half | None = None
+    sent: Sent | None = None
+    extra: Extra = field(default_factory=lambda: NO_EXTRA)
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A record whose bytes break the format, as ``on_error`` gets it."""
+
+    record: object
+    error: DecodeError
+
+    @property
+    def offset(self) -> int:
+        """The byte where reading stopped, counted from 0 in the key, value or file."""
+        return self.error.offset
+
+    @property
+    def path(self) -> Path:
+        """The path to the value that is wrong, outermost step first."""
+        return self.error.path
+
+    @property
+    def clause(self) -> str:
+        """The clause of the format's page that the bytes break."""
+        return self.error.clause
+
+    def headers(self) -> list[tuple[str, bytes]]:
+        """Return headers for a dead-letter topic: ``cdcwire.error``, offset, path and clause."""
+        texts = {
+            "error": str(self.error),
+            "offset": str(self.offset),
+            "path": path_text(self.path),
+            "clause": self.clause,
+        }
+        return [(f"cdcwire.{name}", text.encode()) for name, text in texts.items()]
+
+
+OnError: TypeAlias = "Literal['raise', 'skip'] | Callable[[Bad], None]"
+Engine: TypeAlias = Literal["auto", "plain"]
+
+
+class Decoder(Generic[ChangeT]):
+    """Decodes the records of one feed. Make it once and keep it; threads may share it.
+
+    ``rows``: the type of row states. Without it, changes are neutral ``RowChange`` events. With
+    dict, tuple, a TypedDict, a dataclass, a NamedTuple or a ``msgspec.Struct``, they are
+    ``Change`` objects. ``tables``, ``schemas`` and ``options``: as in ``Context``.
+    ``only``: names of the wanted tables, ``"shop.orders"``; ``"orders"`` if the format has no
+    schema. ``on_error``: "raise", "skip" the record, or a function that gets ``Bad``; a record is
+    decoded whole or not at all. ``engine``: "plain" decodes by the plain decoder, which reads like
+    the format's page.
+
+    Raises: ValueError for an unknown format, OptionError for an unknown option or value,
+    TypeError for ``rows`` of another type.
+
+    Examples:
+        >>> from cdcwire import Decoder
+        >>> decoder = Decoder("maxwell-json", rows=dict)
+        >>> record = b'{"database":"shop","table":"t","type":"insert","ts":1,"data":{"id":7}}'
+        >>> [change] = decoder.decode(record)
+        >>> change.op, change.table.name, change.after
+        ('insert', 't', {'id': 7})
+
+    """
+
+    @overload
+    def __init__(
+        self: Decoder[RowChange],
+        format: str,
+        /,
+        *,
+        rows: None = None,
+        tables: Iterable[Table] = (),
+        schemas: Mapping[str, str] = _NOTHING,
+        options: Mapping[str, OptionValue] = _NOTHING,
+        only: Iterable[str] | None = None,
+        on_error: OnError = "raise",
+        engine: Engine = "auto",
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Decoder[Change[R]],
+        format: str,
+        /,
+        *,
+        rows: type[R],
+        tables: Iterable[Table] = (),
+        schemas: Mapping[str, str] = _NOTHING,
+        options: Mapping[str, OptionValue] = _NOTHING,
+        only: Iterable[str] | None = None,
+        on_error: OnError = "raise",
+        engine: Engine = "auto",
+    ) -> None: ...
+
+    def __init__(
+        self,
+        format: str,
+        /,
+        *,
+        rows: type[Any] | None = None,
+        tables: Iterable[Table] = (),
+        schemas: Mapping[str, str] = _NOTHING,
+        options: Mapping[str, OptionValue] = _NOTHING,
+        only: Iterable[str] | None = None,
+        on_error: OnError = "raise",
+        engine: Engine = "auto",
+    ) -> None:
+        self._format = get_format(format)
+        if engine not in ("auto", "plain"):
+            raise ValueError(f"engine is {engine!r:.80}; it must be 'auto' or 'plain'")
+        if not callable(on_error) and on_error not in ("raise", "skip"):
+            raise ValueError(
+                f"on_error is {on_error!r:.80}; it must be 'raise', 'skip' or a function"
+            )
+        self._context = Context(
+            options=dict(options),
+            tables=_tables_of(tables),
+            schemas=schemas,
+            selection=EVERYTHING if only is None else _selection_of(only),
+        )
+        self._format.decoder(self._context)  # reports wrong settings at once
+        self._rows: TypedRows[Any] | None = None if rows is None else TypedRows(rows)
+        self._on_error = on_error
+        self._engine = engine
+        self._of_thread = local()  # fast decoders are not thread-safe
+
+    def __repr__(self) -> str:
+        return f"Decoder({self._format.name!r})"
+
+    def decode(self, record: object, /) -> list[ChangeT | SchemaChange | Progress | Marker]:
+        """Return the changes and other events of a record, in order.
+
+        ``record``: a ``KafkaMessage``, a ``StoredFile``, the value's bytes, or a record of
+        confluent-kafka, kafka-python or aiokafka. With bytes alone, the key is unknown.
+        Raises: DecodeError, unless ``on_error`` says otherwise. TypeError for another record, and
+        for a row that does not fit its type. ValueError for an error of confluent-kafka.
+        """
+        message = message_of(record)
+        try:
+            changes = list(self._decoder()(message))
+        except DecodeError as error:
+            if callable(self._on_error):
+                self._on_error(Bad(record, error))
+            elif self._on_error == "raise":
+                raise
+            return []
+        if self._rows is None:
+            return list(map(event_of, changes))  # type: ignore[arg-type]  # ChangeT is RowChange
+        return [self._typed(change, self._rows) for change in changes]
+
+    def iter(
+        self, records: Iterable[object], /
+    ) -> Iterator[ChangeT | SchemaChange | Progress | Marker]:
+        """Yield the changes and other events of records, as ``decode`` returns them."""
+        for record in records:
+            yield from self.decode(record)
+
+    def explain(self, record: object, /) -> Explanation:
+        """Return what each byte of a record means, up to its first error."""
+        return self._format.explain(message_of(record), context=self._context)
+
+    def _decoder(self) -> MessageDecoder:
+        found: MessageDecoder | None = getattr(self._of_thread, "decode", None)
+        if found is None:
+            # A fast decoder that joins halves gives other changes than the plain one.
+            is_plain = self._engine == "plain" or self._format.joins_halves
+            found = self._plain if is_plain else self._format.decoder(self._context)
+            self._of_thread.decode = found
+        return found
+
+    def _plain(self, message: Message) -> Iterable[Any]:
+        return self._format.to_events(message, context=self._context)
+
+    def _typed(self, change: Any, rows: TypedRows[Any]) -> Any:
+        if isinstance(change, Row):
+            table = change.table
+            old, new = change.old_layout, change.new_layout
+            return Change(
+                change.op,
+                table,
+                None if old is None else rows.of_layout(old, change.old or (), table),
+                None if new is None else rows.of_layout(new, change.new or (), table),
+                Position(
+                    commit_ts=change.commit_ts,
+                    sequence_id=change.sequence_id,
+                    partition=change.partition,
+                    commit_ms=change.commit_ms,
+                    sent_ms=change.sent_ms,
+                ),
+                change.half,
+                change.sent,
+                change.extra or NO_EXTRA,
+            )
+        if isinstance(change, RowChange):
+            before, after = (
+                None if image is None else rows.of_image(image, change.table)
+                for image in (change.before, change.after)
+            )
+            return Change(
+                change.op,
+                change.table,
+                before,
+                after,
+                change.position,
+                change.half,
+                change.sent,
+                change.extra,
+            )
+        return change
+
+
+def message_of(record: object) -> Message:
+    """Return the message of a record: of this package, of a Kafka client, or the value's bytes.
+
+    Raises: TypeError that names what was given; ValueError for an error of confluent-kafka, whose
+    value is the text of the error.
+    """
+    if isinstance(record, (KafkaMessage, StoredFile)):
+        return record
+    if isinstance(record, (bytes, bytearray, memoryview)):
+        return KafkaMessage(None, bytes(record), has_key=False)
+    if not (hasattr(record, "key") and hasattr(record, "value")):
+        given = "None, as poll() returns without a message" if record is None else _kind_of(record)
+        raise TypeError(
+            f"the record is {given}; it must be a KafkaMessage, a StoredFile, bytes, "
+            "or the record of a Kafka client, with key and value"
+        )
+    error = _member(record, "error")
+    if error is not None:
+        raise ValueError(f"the record is an error of the client, not a message: {error!s:.200}")
+    headers = _member(record, "headers") or ()
+    return KafkaMessage(
+        _bytes_of(record, "key"),
+        _bytes_of(record, "value"),
+        tuple((name, b"" if value is None else bytes(value)) for name, value in headers),
+    )
+
+
+def _kind_of(value: object) -> str:
+    return f"of type {type(value).__name__}"
+
+
+def _member(record: object, name: str) -> Any:
+    """Return an attribute, or what a method returns; None if there is none."""
+    member: Any = getattr(record, name, None)
+    return member() if callable(member) else member
+
+
+def _bytes_of(record: object, name: str) -> bytes | None:
+    value = _member(record, name)
+    if value is None or isinstance(value, bytes):
+        return value
+    raise TypeError(
+        f"the record's {name} is {_kind_of(value)}; it must be bytes or None: "
+        f"make the consumer without a {name} deserializer"
+    )
+
+
+def _tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
+    found: tuple[object, ...] = (tables,) if isinstance(tables, (str, Table)) else tuple(tables)
+    for table in found:
+        if not isinstance(table, Table):
+            raise TypeError(f"tables holds {table!r:.60}; it must be a sequence of cdcwire.Table")
+    return tuple(table for table in found if isinstance(table, Table))
+
+
+def _selection_of(only: Iterable[str]) -> Selection:
+    if isinstance(only, str):
+        raise TypeError(f"only is the text {only!r:.60}; it must be a set of names of tables")
+    parts = [name.rpartition(".") for name in only]
+    return Selection(frozenset((schema or None, table) for schema, _, table in parts))
+
+
+def decode(
+    format: str, record: object, /, *, options: Mapping[str, OptionValue] = _NOTHING
+) -> list[RowChange | SchemaChange | Progress | Marker]:
+    """Return the events of one record. For more than one record, keep a ``Decoder``.
+
+    Raises: as ``Decoder`` and ``Decoder.decode``.
+
+    Examples:
+        >>> import cdcwire
+        >>> [event] = cdcwire.decode("craft", bytes.fromhex("010003010101020a09010005"))
+        >>> event.what
+        'resolved'
+
+    """
+    return Decoder(format, options=options).decode(record)

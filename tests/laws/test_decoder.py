@@ -1,0 +1,148 @@
+"""A Decoder gives the events and the errors of the plain decoder, whatever it has learned."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdcwire import Change, Decoder, OptionError
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.model.events import RowChange
+from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.store import load_cases
+
+each_format = pytest.mark.parametrize("name", FORMAT_NAMES)
+
+
+@cache
+def cases_of(name: str) -> tuple[tuple[Case, Context], ...]:
+    """Return the cases that need nothing but allowed options, tables and schemas."""
+    found = []
+    for case in load_cases(formats=(name,)):
+        context = replace(case.context(), compressions={})
+        if context.blobs or "compression" in case.features:
+            continue
+        try:
+            decoder_of(name, context)
+        except OptionError:
+            continue
+        found.append((case, context))
+    return tuple(found)
+
+
+def decoder_of(name: str, context: Context) -> Decoder[RowChange]:
+    return Decoder(name, options=context.options, tables=context.tables, schemas=context.schemas)
+
+
+def text(found: object) -> str:
+    """Return all that events or an error say; an empty ``extra`` may be of two classes."""
+    return repr(found).replace("mappingproxy({})", "{}")
+
+
+def outcome(decode: object, message: Message) -> object:
+    """Return the events, or the error by all that it says."""
+    assert callable(decode)
+    try:
+        return list(decode(message))
+    except DecodeError as error:
+        return type(error), error.args, error.path
+
+
+def plain(name: str, context: Context) -> object:
+    return lambda message: get_format(name).to_events(message, context=context)
+
+
+@each_format
+def test_case_is_decoded_as_the_plain_decoder_does(name: str) -> None:
+    count = 0
+    for case, context in cases_of(name):
+        decoder = decoder_of(name, context)
+        for message in case.messages * 2:  # the second time, it knows the tables
+            expected = text(outcome(plain(name, context), message))
+            assert text(outcome(decoder.decode, message)) == expected, case.id
+            count += 1
+    assert count > 0
+
+
+def damaged(message: Message, place: float, byte: int) -> Message:
+    value = message.value or b""
+    at = int(place * len(value))
+    value = value[:at] + bytes([byte]) + value[at + 1 :]
+    if isinstance(message, StoredFile):
+        return StoredFile(message.path, value)
+    return KafkaMessage(message.key, value, message.headers, message.has_key)
+
+
+@each_format
+@given(data=st.data())
+def test_damaged_message_is_decoded_as_the_plain_decoder_does(
+    name: str, data: st.DataObject
+) -> None:
+    case, context = data.draw(st.sampled_from(cases_of(name)))
+    decoder = decoder_of(name, context)
+    for message in case.messages:
+        outcome(decoder.decode, message)
+        place = data.draw(st.floats(0, 1, exclude_max=True))
+        broken = damaged(message, place, data.draw(st.integers(0, 255)))
+        expected = text(outcome(plain(name, context), broken))
+        assert text(outcome(decoder.decode, broken)) == expected
+
+
+@each_format
+def test_threads_share_a_decoder(name: str) -> None:
+    case, context = max(
+        (each for each in cases_of(name) if each[0].expect == "accept"),
+        key=lambda each: len(each[0].messages),
+    )
+    decoder = decoder_of(name, context)
+    messages = case.messages * 50
+    expected = [text(outcome(plain(name, context), message)) for message in messages]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda message: text(outcome(decoder.decode, message)), messages)
+        assert [*found] == expected
+
+
+@each_format
+def test_typed_rows_hold_the_values_of_the_events(name: str) -> None:
+    count = 0
+    for case, context in cases_of(name):
+        if case.expect != "accept":
+            continue
+        options, tables, schemas = context.options, context.tables, context.schemas
+        typed = Decoder(name, rows=dict, options=options, tables=tables, schemas=schemas)
+        for message in case.messages:
+            events = outcome(plain(name, context), message)
+            if not isinstance(events, list):
+                continue
+            for event, change in zip(events, typed.decode(message), strict=True):
+                if isinstance(event, RowChange):
+                    assert isinstance(change, Change)
+                    assert replace(change, before=None, after=None) == Change(
+                        event.op,
+                        event.table,
+                        None,
+                        None,
+                        event.position,
+                        event.half,
+                        event.sent,
+                        event.extra,
+                    )
+                    images = (event.before, event.after)
+                    before, after = (
+                        None
+                        if image is None
+                        else {column.name: value for column, value in image.pairs}
+                        for image in images
+                    )
+                    assert repr(change.before) == repr(before), case.id
+                    assert repr(change.after) == repr(after), case.id
+                    count += 1
+    assert count > 0

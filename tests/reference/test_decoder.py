@@ -1,0 +1,269 @@
+"""``Decoder``: records of Kafka clients, rows of the user's types, error policies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple, TypedDict
+
+import pytest
+
+import cdcwire
+from cdcwire import Bad, Change, DecodeError, Decoder, KafkaMessage, OptionError, RowChange
+
+
+def maxwell(kind: str = "insert", **data: object) -> bytes:
+    record = {"database": "shop", "table": "orders", "type": kind, "ts": 1, "data": data}
+    return json.dumps(record, separators=(",", ":")).encode()
+
+
+VALUE = maxwell(id=7, note="a", price=2.5)
+CUT = VALUE[:-1]
+KEY = b'{"database":"shop","table":"orders","pk.id":7}'
+
+
+@dataclass
+class Order:
+    id: int
+    note: str | None
+    price: Decimal | float = 0.0
+
+
+class OrderTuple(NamedTuple):
+    id: int
+    note: str | None = None
+
+
+class OrderDict(TypedDict):
+    id: int
+    note: str
+
+
+class Struct:
+    """Has the attributes of a ``msgspec.Struct``, which is not installed here."""
+
+    __struct_fields__ = ("id", "note")
+    id: int
+    note: str
+
+    def __init__(self, id: int, note: str) -> None:
+        self.id, self.note = id, note
+
+
+class ConfluentRecord:
+    """A record of confluent-kafka: every member is a method."""
+
+    def __init__(self, value: object, key: object = KEY, error: object = None) -> None:
+        self._members = value, key, error
+
+    def value(self) -> object:
+        return self._members[0]
+
+    def key(self) -> object:
+        return self._members[1]
+
+    def error(self) -> object:
+        return self._members[2]
+
+    def headers(self) -> list[tuple[str, bytes | None]] | None:
+        return [("h", b"1"), ("empty", None)]
+
+
+class KafkaPythonRecord(NamedTuple):
+    """A record of kafka-python or aiokafka: every member is an attribute."""
+
+    topic: str
+    key: object
+    value: object
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+def test_without_rows_changes_are_events() -> None:
+    [event] = Decoder("maxwell-json").decode(VALUE)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert event.after["id"] == 7
+
+
+def test_rows_are_dicts() -> None:
+    [change] = Decoder("maxwell-json", rows=dict).decode(VALUE)
+    assert isinstance(change, Change)
+    assert (change.op, change.before) == ("insert", None)
+    assert change.after is not None
+    assert {name: change.after[name] for name in ("id", "note")} == {"id": 7, "note": "a"}
+    assert change.position.commit_ms == 1000
+
+
+def test_rows_are_tuples() -> None:
+    [change] = Decoder("maxwell-json", rows=tuple).decode(maxwell(id=7, note="a"))
+    assert isinstance(change, Change)
+    assert change.after == (7, "a")
+
+
+def test_rows_are_dataclasses() -> None:
+    [change] = Decoder("maxwell-json", rows=Order).decode(maxwell(id=7, note=None, new=1))
+    assert isinstance(change, Change)
+    assert change.after == Order(7, None, 0.0)
+
+
+def test_rows_are_named_tuples() -> None:
+    [change] = Decoder("maxwell-json", rows=OrderTuple).decode(maxwell(id=7))
+    assert isinstance(change, Change)
+    assert change.after == OrderTuple(7, None)
+
+
+def test_rows_are_typed_dicts() -> None:
+    [change] = Decoder("maxwell-json", rows=OrderDict).decode(VALUE)
+    assert isinstance(change, Change)
+    assert change.after == {"id": 7, "note": "a"}
+
+
+def test_rows_are_structs() -> None:
+    [change] = Decoder("maxwell-json", rows=Struct).decode(VALUE)
+    assert isinstance(change, Change)
+    assert change.after is not None
+    assert (change.after.id, change.after.note) == (7, "a")
+
+
+def test_missing_column_is_named() -> None:
+    decoder = Decoder("maxwell-json", rows=Order)
+    with pytest.raises(TypeError, match=r"Order for table shop\.orders: .* no column 'note'"):
+        decoder.decode(maxwell(id=7))
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_value_of_another_type_is_named(engine: cdcwire.decoder.Engine) -> None:
+    decoder = Decoder("maxwell-json", rows=Order, engine=engine)
+    assert decoder.decode(VALUE)
+    for _ in range(2):  # a type that did not fit does not become known
+        with pytest.raises(TypeError, match="column 'id' holds str, but the field wants int"):
+            decoder.decode(maxwell(id="7", note="a", price=2.5))
+
+
+def test_rows_of_another_type_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"rows is <class 'int'>; it must be dict, tuple"):
+        Decoder("maxwell-json", rows=int)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        KafkaMessage(KEY, VALUE, (("h", b"1"),)),
+        ConfluentRecord(VALUE),
+        KafkaPythonRecord("t", KEY, VALUE),
+        VALUE,
+        bytearray(VALUE),
+        memoryview(VALUE),
+    ],
+    ids=["KafkaMessage", "confluent", "kafka-python", "bytes", "bytearray", "memoryview"],
+)
+def test_record_of_each_client_is_decoded(record: object) -> None:
+    [change] = Decoder("maxwell-json", rows=OrderDict).decode(record)
+    assert isinstance(change, Change)
+    assert change.after == {"id": 7, "note": "a"}
+
+
+def test_key_and_headers_of_a_client_count() -> None:
+    found = cdcwire.decoder.message_of(ConfluentRecord(VALUE))
+    assert found == KafkaMessage(KEY, VALUE, (("h", b"1"), ("empty", b"")))
+
+
+def test_key_of_a_value_alone_is_unknown() -> None:
+    assert cdcwire.decoder.message_of(b"v") == KafkaMessage(None, b"v", has_key=False)
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        (None, "the record is None, as poll"),
+        ("text", "the record is of type str; it must be"),
+        ({"value": VALUE}, "the record is of type dict; it must be"),
+        (KafkaPythonRecord("t", None, {"id": 1}), "the record's value is of type dict; .* without"),
+        (ConfluentRecord(VALUE, "k"), "the record's key is of type str; .* key deserializer"),
+    ],
+)
+def test_other_record_is_a_type_error(record: object, problem: str) -> None:
+    decoder = Decoder("maxwell-json", on_error="skip")
+    with pytest.raises(TypeError, match=problem):
+        decoder.decode(record)
+
+
+def test_error_of_confluent_is_not_decoded() -> None:
+    record = ConfluentRecord(b"Broker: Unknown topic", error="UNKNOWN_TOPIC")
+    with pytest.raises(ValueError, match="error of the client, not a message: UNKNOWN_TOPIC"):
+        Decoder("maxwell-json", on_error="skip").decode(record)
+
+
+def test_broken_record_raises_by_default() -> None:
+    with pytest.raises(DecodeError) as caught:
+        Decoder("maxwell-json").decode(CUT)
+    assert caught.value.offset == len(CUT)
+
+
+def test_broken_record_is_skipped() -> None:
+    decoder = Decoder("maxwell-json", on_error="skip")
+    assert len([*decoder.iter([CUT, VALUE, CUT, VALUE])]) == 2
+
+
+def test_broken_record_is_given_to_a_function() -> None:
+    dead: list[Bad] = []
+    record = ConfluentRecord(CUT)
+    assert Decoder("maxwell-json", on_error=dead.append).decode(record) == []
+    [bad] = dead
+    assert bad.record is record
+    assert (bad.offset, bad.path, bad.clause) == (
+        bad.error.offset,
+        bad.error.path,
+        bad.error.clause,
+    )
+    headers = dict(bad.headers())
+    assert headers["cdcwire.offset"] == str(len(CUT)).encode()
+    assert headers["cdcwire.clause"] == bad.clause.encode()
+
+
+def test_only_wanted_tables_are_decoded() -> None:
+    assert Decoder("maxwell-json", only={"shop.orders"}).decode(VALUE)
+    assert Decoder("maxwell-json", only={"shop.items"}).decode(VALUE) == []
+
+
+def test_unknown_format_names_the_known() -> None:
+    with pytest.raises(ValueError, match="format 'maxwel-json' is not known; there are: craft"):
+        Decoder("maxwel-json")
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_misspelled_option_is_an_option_error(engine: cdcwire.decoder.Engine) -> None:
+    with pytest.raises(OptionError, match="'protocool' is not an option here"):
+        Decoder("maxwell-json", options={"protocool": 1}, engine=engine)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"engine": "fast"},
+        {"on_error": "ignore"},
+        {"tables": "CREATE TABLE t (id INT)"},
+        {"tables": [1]},
+        {"only": "shop.orders"},
+    ],
+)
+def test_wrong_argument_is_named(arguments: dict[str, object]) -> None:
+    [(name, _)] = arguments.items()
+    with pytest.raises((TypeError, ValueError), match=f"^{name} "):
+        Decoder("maxwell-json", **arguments)  # type: ignore[call-overload]
+
+
+def test_explain_takes_the_same_records() -> None:
+    explanation = Decoder("maxwell-json").explain(ConfluentRecord(VALUE))
+    assert explanation.error is None
+    assert explanation.spans
+
+
+def test_one_record_is_decoded_by_a_function() -> None:
+    assert cdcwire.decode("maxwell-json", VALUE) == Decoder("maxwell-json").decode(VALUE)
+
+
+def test_dir_has_the_public_names() -> None:
+    assert {*cdcwire.__all__, "craft", "debezium_json"} <= {*dir(cdcwire)}
+    assert not any(name.startswith("_MOD") for name in dir(cdcwire))
