@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cdcwire.formats import csv as csv
     from cdcwire.formats import datahub_blob as datahub_blob
     from cdcwire.formats import datahub_tuple as datahub_tuple
+    from cdcwire.formats import debezium_avro as debezium_avro
     from cdcwire.formats import debezium_json as debezium_json
     from cdcwire.formats import maxwell_json as maxwell_json
     from cdcwire.formats import open_protocol as open_protocol
@@ -37,6 +38,7 @@ _FORMATS = {
     "datahub-blob": "datahub_blob",
     "cdl-json": "cdl_json",
     "debezium-json": "debezium_json",
+    "debezium-avro": "debezium_avro",
     "maxwell-json": "maxwell_json",
     "simple": "simple",
 }

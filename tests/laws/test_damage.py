@@ -9,6 +9,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, reject
@@ -22,7 +23,17 @@ from cdcwire.datahub.fields import kind_of as datahub_kind_of
 from cdcwire.format import Format
 from cdcwire.formats import avro, craft, open_protocol
 from cdcwire.formats.craft import proposal as craft_proposal
-from cdcwire.model.events import Event, Marker, Op, Position, Progress, SchemaChange, Table
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Marker,
+    Op,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from cdcwire.model.kinds import BytesType, Column, DatetimeType, DecimalType, IntType, TextType
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.domain import Domain, fullest_options, source_domain_of
@@ -140,6 +151,27 @@ def _avro_messages(draw: st.DrawFn) -> Message:
     return draw(st.sampled_from(messages))
 
 
+def _debezium_avro_context() -> Context:
+    """Return the schemas of the table's keys and envelopes."""
+    values = (1, "x", b"x", Decimal("1.0000"), "2024-01-01 00:00:00")
+    image = Image.of(zip(TABLE.columns or (), values, strict=True))
+    event = RowChange(TABLE, "insert", None, image, Position(commit_ms=5))
+    through = get_format("debezium-avro")
+    return through.prepared(list(through.from_events([event])), Context())
+
+
+@st.composite
+def _debezium_avro_messages(draw: st.DrawFn) -> Message:
+    """Give rows of the table, whose schemas are known."""
+    through, context = get_format("debezium-avro"), CONTEXTS["debezium-avro"]
+    row = draw(row_changes(TABLE, domain=source_domain_of(through), ops=_OF_CONNECT))
+    try:
+        messages = list(through.from_events([row], context=context))
+    except EncodeError:  # a moment that has no count
+        reject()
+    return draw(st.sampled_from([each for each in messages if isinstance(each, KafkaMessage)]))
+
+
 # The topic of the damaged bodies: every type, beside the six columns of metadata.
 TOPIC = Table(
     "t",
@@ -250,11 +282,13 @@ MESSAGES: dict[str, Callable[[], st.SearchStrategy[Message]]] = {
     "cdl-json": lambda: _connect_messages("cdl-json"),
     "debezium-json": lambda: _connect_messages("debezium-json"),
     "simple": _simple_messages,
+    "debezium-avro": _debezium_avro_messages,
 }
 CONTEXTS = {
     "csv": Context(tables=(TABLE,)),
     "canal-json": Context(tables=(TABLE,)),
     "avro": _avro_context(),
+    "debezium-avro": _debezium_avro_context(),
     "datahub-tuple": Context(tables=(TOPIC,)),
     "simple": Context(tables=(TABLE,)),
     "datahub-blob": Context({"encoding": "auto"}),
@@ -262,7 +296,7 @@ CONTEXTS = {
 # Of these every byte is of a part. An index file has none, and a text may be no JSON at all.
 ALL_IN_PARTS = (
     *("craft", "craft-proposal", "open-protocol", "avro"),
-    *("cdl-json", "debezium-json"),
+    *("cdl-json", "debezium-json", "debezium-avro"),
 )
 FIXED_COST = 1 << 17  # tables and caches that do not grow with a message
 each_format = pytest.mark.parametrize("name", FORMAT_NAMES)

@@ -263,7 +263,7 @@ def _clauses(cases: list[Case], pages: Path, is_whole: bool) -> Iterator[Problem
 def _formats_of(clause: Clause) -> tuple[str, ...]:
     """Return the formats whose page, or shared page, has a clause."""
     sharing = tuple(name for name in FORMAT_NAMES if clause.page in get_format(name).shared_pages)
-    return sharing or (clause.page,)
+    return (*sharing, clause.page)
 
 
 def _text(corpus: CorpusFiles, name: str) -> str | None:

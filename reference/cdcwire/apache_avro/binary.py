@@ -116,10 +116,14 @@ def read_union_index(reader: Reader, branches: int) -> int:
 
 
 class DatumReader:
-    """Reads values of any type, under a budget and a limit of nesting."""
+    """Reads values of any type, under a budget and a limit of nesting.
 
-    def __init__(self, reader: Reader) -> None:
+    ``keeps_bytes``: a string without attributes that is not UTF-8 is its bytes, not an error.
+    """
+
+    def __init__(self, reader: Reader, *, keeps_bytes: bool = False) -> None:
         self.reader = reader
+        self.keeps_bytes = keeps_bytes
         self.budget = _FREE_VALUES + 2 * reader.left
         self.depth = 0
 
@@ -129,7 +133,10 @@ class DatumReader:
         self._spend()
         if isinstance(kind, schema.Primitive):
             start = reader.offset
-            value = read_primitive(reader, kind.name)
+            if self.keeps_bytes and kind.name == "string" and not kind.attributes:
+                value: Datum = _text_or_bytes(read_bytes(reader))
+            else:
+                value = read_primitive(reader, kind.name)
             if reader.offset > start:
                 reader.note(start, value, clause, *path)
             return value
@@ -210,6 +217,13 @@ class DatumReader:
         if self.budget < 0:
             problem = "there are more values than so few bytes may hold"
             raise DecodeError(problem, self.reader.offset, LIMITS)
+
+
+def _text_or_bytes(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 class _Blocks:

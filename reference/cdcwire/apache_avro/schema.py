@@ -43,6 +43,10 @@ Default: TypeAlias = (
     "bool | int | float | str | list[Default] | dict[str, Default] | Missing | None"
 )
 NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
+# Members of a type that are not Avro's own, and those of its logical type.
+Attributes: TypeAlias = Mapping[str, JsonValue]
+NO_ATTRIBUTES: Attributes = MappingProxyType({})
+_OF_LOGICAL_TYPES = ("logicalType", "scale", "precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class Primitive:
     name: PrimitiveName
     parameters: Mapping[str, str] = field(default_factory=lambda: NO_PARAMETERS)
     decimal: DecimalSize | None = None
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +74,7 @@ class Fixed:
     name: str
     size: int
     decimal: DecimalSize | None = None
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +83,7 @@ class Enumeration:
 
     name: str
     symbols: tuple[str, ...]
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +91,7 @@ class Array:
     """An array of items of one type."""
 
     items: AvroType
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +99,7 @@ class Map:
     """A map from strings to values of one type."""
 
     values: AvroType
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +122,7 @@ class Field:
     name: str
     type: AvroType
     default: Default = ABSENT
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 @dataclass(slots=True, eq=False)
@@ -122,6 +132,7 @@ class Record:
     name: str
     namespace: str
     fields: tuple[Field, ...] = field(default=(), repr=False)
+    attributes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES, repr=False)
 
 
 AvroType: TypeAlias = Primitive | Fixed | Enumeration | Array | Map | Union | Record
@@ -136,6 +147,17 @@ def parse_schema(text: str) -> Record:
 
     Raises: DecodeError, whose offset counts bytes of the text.
     """
+    found = parse_type(text)
+    if not isinstance(found, Record):
+        raise DecodeError("the schema is not a record", 0, CLAUSE)
+    return found
+
+
+def parse_type(text: str) -> AvroType:
+    """Return the type that a schema text describes.
+
+    Raises: DecodeError, whose offset counts bytes of the text.
+    """
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -144,10 +166,7 @@ def parse_schema(text: str) -> Record:
         problem = f"the schema text has {len(data)} bytes, {MAX_SCHEMA_BYTES} are allowed"
         raise DecodeError(problem, 0, LIMITS_CLAUSE)
     document = read_json(data, _RULES)
-    found = _Parser().type(document.value, document.start, "", 0)
-    if not isinstance(found, Record):
-        raise DecodeError("the schema is not a record", document.start, CLAUSE)
-    return found
+    return _Parser().type(document.value, document.start, "", 0)
 
 
 class _Parser:
@@ -203,21 +222,26 @@ class _Parser:
                 texts = tuple(item for item in symbols.items if isinstance(item, str))
                 if len(set(texts)) != len(symbols.items):
                     raise DecodeError("symbols are names that differ", offset, CLAUSE)
-                return self.keep(Enumeration(_name(known, offset, namespace), texts), offset)
+                return self.keep(
+                    Enumeration(_name(known, offset, namespace), texts, _attributes(known)), offset
+                )
             case "fixed":
                 size = _number(_required(known, "size", offset), _MAX_FIXED)
                 decimal = _decimal(known)
-                return self.keep(Fixed(_name(known, offset, namespace), size, decimal), offset)
+                name = _name(known, offset, namespace)
+                return self.keep(Fixed(name, size, decimal, _attributes(known)), offset)
             case "array":
                 items = _required(known, "items", offset)
-                return Array(self.type(items.value, items.start, namespace, depth + 1))
+                of_items = self.type(items.value, items.start, namespace, depth + 1)
+                return Array(of_items, _attributes(known))
             case "map":
                 values = _required(known, "values", offset)
-                return Map(self.type(values.value, values.start, namespace, depth + 1))
+                of_values = self.type(values.value, values.start, namespace, depth + 1)
+                return Map(of_values, _attributes(known))
             case name if name in PRIMITIVES:
                 decimal = _decimal(known) if name == "bytes" else None
                 parameters = _parameters(known.get("connect.parameters"))
-                return Primitive(cast(PrimitiveName, name), parameters, decimal)
+                return Primitive(cast(PrimitiveName, name), parameters, decimal, _attributes(known))
             case name:
                 return self.reference(name, kind.start, namespace)
 
@@ -226,7 +250,7 @@ class _Parser:
     ) -> Record:
         full_name = _name(known, offset, namespace)
         inner, _, name = full_name.rpartition(".")
-        found = Record(name, inner)
+        found = Record(name, inner, attributes=_attributes(known))
         self.keep(found, offset, full_name)
         fields = _list(_required(known, "fields", offset))
         read: list[Field] = []
@@ -248,8 +272,8 @@ class _Parser:
                 error.path = (field_name, *error.path)
                 raise
             default = members.get("default")
-            plain = ABSENT if default is None else _plain(default.value)
-            read.append(Field(field_name, of_type, plain))
+            plain = ABSENT if default is None else plain_default(default.value)
+            read.append(Field(field_name, of_type, plain, _attributes(members)))
         found.fields = tuple(read)
         return found
 
@@ -312,6 +336,15 @@ def _number(member: Member, end: int) -> int:
     raise DecodeError(f"{member.name!r:.40} is not a number below {end}", member.start, CLAUSE)
 
 
+def _attributes(known: Mapping[str, Member]) -> Attributes:
+    found = {
+        name: member.value
+        for name, member in known.items()
+        if name.startswith("connect.") or name in _OF_LOGICAL_TYPES
+    }
+    return MappingProxyType(found) if found else NO_ATTRIBUTES
+
+
 def _parameters(member: Member | None) -> Mapping[str, str]:
     if member is None or not isinstance(member.value, JsonObject):
         return NO_PARAMETERS
@@ -340,15 +373,16 @@ def _decimal(known: Mapping[str, Member]) -> DecimalSize | None:
     return DecimalSize(*sizes)
 
 
-def _plain(value: JsonValue) -> Default:
+def plain_default(value: JsonValue) -> Default:
+    """Return the JSON of a default as plain Python values."""
     match value:
         case Number() if value.is_integer and value.digits <= _MAX_DIGITS:
             return int(value.text)
         case Number(text):
             return float(text)
         case JsonArray(items):
-            return [_plain(item) for item in items]
+            return [plain_default(item) for item in items]
         case JsonObject(members):
-            return {member.name: _plain(member.value) for member in members}
+            return {member.name: plain_default(member.value) for member in members}
         case _:
             return value

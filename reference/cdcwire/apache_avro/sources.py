@@ -6,12 +6,16 @@ A registry gives the text of an id and an id for a text. Ids never change their 
 from __future__ import annotations
 
 import uuid
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol, cast
 
 from cdcwire.apache_avro.envelope import Registry
 from cdcwire.apache_avro.schema import parse_schema
 from cdcwire.apache_avro.schema_json import schema_text
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.schemas import SchemaId
@@ -41,11 +45,17 @@ class MemorySource:
     """Schemas in memory. A text that is new gets the next free number, from 1.
 
     ``known``: texts by the text of their ids. With Glue, a new id is a UUID made from the text.
+    ``by_text``: schemas are equal only if their texts are; otherwise if TiCDC writes one text.
     """
 
     def __init__(
-        self, known: Mapping[str, str] | None = None, registry: Registry = "confluent"
+        self,
+        known: Mapping[str, str] | None = None,
+        registry: Registry = "confluent",
+        *,
+        by_text: bool = False,
     ) -> None:
+        self.by_text = by_text
         self.registry = registry
         self._texts: dict[SchemaId, str] = {}
         self._ids: dict[str, SchemaId] = {}
@@ -75,7 +85,7 @@ class MemorySource:
         Raises: EncodeError when no id is free.
         """
         found = self._ids.get(text)
-        if found is None:
+        if found is None and not self.by_text:
             found = self._equal().get(_common_text(text) or "")
         if found is None:
             found = self._new_id(text)
@@ -163,3 +173,15 @@ def schema_of(message: Message) -> tuple[str, str] | None:
         return None
     # Bytes that are not UTF-8 are not a schema either; the error is found where it is needed.
     return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")
+
+
+def with_prepared_schemas(messages: Iterable[Message], context: Context) -> Context:
+    """Return the context with the schemas of the files among the messages."""
+    found = dict(filter(None, map(schema_of, messages)))
+    if not found:
+        return context
+    if isinstance(context.schemas, (dict, MappingProxyType)):
+        return replace(context, schemas={**context.schemas, **found})
+    # The schemas of a registry can be asked for, and not listed.
+    given = cast("dict[str, str]", context.schemas)
+    return replace(context, schemas=ChainMap(found, given))

@@ -7,10 +7,11 @@ The payload shows the kind of message: ``source`` and ``op`` are a change or a l
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
-from cdcwire.connect.fields import Fields, Origin
+from cdcwire.connect.fields import Fields, Origin, definition_of
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.debezium.message import (
     OPERATIONS,
@@ -39,21 +40,63 @@ from cdcwire.debezium.source import (
     CLAUSE as _SOURCE,
 )
 from cdcwire.debezium.source import (
+    is_of_other_producer,
+    read_any_source,
     read_source,
+    table_named,
     warnings_of,
 )
+from cdcwire.model.events import Table
 
-_MEMBERS = "debezium-json: members"
+MEMBERS = "debezium-json: members"
+_LINT = "debezium-json: lint"
 _OPERATION = "debezium-json: operation"
 _IMAGES = "debezium-json: images"
 _KEYS = "debezium-json: keys"
 _VERSION = "debezium-json: message version"
 _SNAPSHOT = "debezium-json: snapshot"
 OF_NOTIFICATIONS = {"id", "type", "aggregate_type", "additional_data", "timestamp"}
+Decoded = TypeVar("Decoded", bound=WithValue)
 _USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
 _NO_FIELDS = Schema("struct", True)
 _OF_BOUNDARIES = frozenset(("status", "id", "event_count", "data_collections", "ts_ms"))
 _CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
+
+
+def message_in(
+    fields: Fields, key: Key, settings: Settings, tables: tuple[Table, ...], *, has_key: bool
+) -> WithValue:
+    """Return what the members of a value's payload say. Raises: DecodeError.
+
+    ``has_key``: the key is known, even if it is null; otherwise the definition of the table names
+    the columns of the key.
+    """
+    router, origin = settings.key_field_name, fields.origin
+    if settings.producer == "any" and is_of_other_producer(fields):
+        source = read_any_source(fields, tables)
+        found: WithValue = change_in(fields, key, router, source)
+        has_key = has_key and key is not None  # a table may have one although none is sent
+    else:
+        found = read_fields(fields, key, router)
+    if isinstance(found, Change):
+        if not has_key and found.cdl is None:
+            found = replace(found, key=None)
+        if is_foreign_op(found, settings):
+            hint = "; read-r-as-c reads it as an insert" if found.op == "r" else ""
+            problem = f"op {found.op} in a message of CDL's, which has c, u and d{hint}"
+            raise fields.error(problem, "op", _OPERATION)
+        if found.key is None:
+            named = table_named(found.source)
+            known, origin = definition_of(tables, named.schema, named.name, origin)
+            found = replace(found, key=None if known is None else known.key)
+    return checked(found, settings, origin)
+
+
+def checked(message: Decoded, settings: Settings, origin: Origin) -> Decoded:
+    """Return a message. Raises: DecodeError, for a warning where the settings are strict."""
+    if settings.lint == "strict" and message.warnings:
+        raise origin.error(message.warnings[0], _LINT)
+    return message
 
 
 def is_foreign_op(change: Change, settings: Settings) -> bool:
@@ -78,7 +121,7 @@ def message_of(envelope: Envelope, key: Key) -> WithValue:
 
 def _fields_of(envelope: Envelope) -> Fields:
     origin = Origin("value", Parsed(envelope, None, 0, 0))
-    return Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
+    return Fields(envelope.schema, envelope.payload, MEMBERS, origin)
 
 
 def read_fields(fields: Fields, key: Key, router: str) -> WithValue:
@@ -102,7 +145,7 @@ def read_fields(fields: Fields, key: Key, router: str) -> WithValue:
         return ddl(fields, key)
     if names == OF_NOTIFICATIONS:
         return notification(fields, key)
-    raise fields.origin.error(_foreign(names), _MEMBERS)
+    raise fields.origin.error(_foreign(names), MEMBERS)
 
 
 def _foreign(names: set[str]) -> str:

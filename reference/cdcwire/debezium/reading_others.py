@@ -6,7 +6,10 @@ from typing import TypeAlias
 
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.fields import Fields, Origin, typed
-from cdcwire.core.strict_json import JsonObject
+from cdcwire.connect.schema import RULES
+from cdcwire.connect.values import write_value
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.strict_json import JsonObject, JsonValue, read_json
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import (
     Block,
@@ -38,10 +41,7 @@ def key_part(key: Key) -> KeyPart:
 
 def kept(fields: Fields) -> Envelope:
     """Return what is written back: a payload without schema stays as it came."""
-    parsed = fields.origin.parsed
-    if parsed.envelope.schema is None:
-        return parsed.envelope
-    return Envelope(fields.schema, fields.values, parsed.envelope.wrapped)
+    return fields.origin.parsed.envelope
 
 
 def block_of(fields: Fields) -> Block | None:
@@ -92,19 +92,33 @@ def ddl(fields: Fields, key: Key) -> Ddl:
     """Return a statement and its tables. Raises: DecodeError."""
     fields.clause = _SCHEMA_CHANGES
     source = read_source(fields, has_table=False)
-    payload = fields.origin.parsed.json
-    changes = payload.get("tableChanges") if isinstance(payload, JsonObject) else None
     return Ddl(
         fields.optional_text("ddl"),
         fields.optional_text("databaseName"),
         fields.optional_text("schemaName"),
-        () if changes is None else tuple(table_changes(changes.value, source_of(source.connector))),
+        tuple(table_changes(_json_of(fields, "tableChanges"), source_of(source.connector))),
         source,
         fields.optional_integer("ts_ms"),
         kept(fields),
         key_part(key),
         fields.origin.parsed.warnings,
     )
+
+
+def _json_of(fields: Fields, name: str) -> JsonValue:
+    """Return the JSON of a member; of bytes that are not JSON, what JsonConverter would write."""
+    payload = fields.origin.parsed.json
+    if isinstance(payload, JsonObject):
+        member = payload.get(name)
+        return None if member is None else member.value
+    schema = fields.schema_of(name)
+    if schema is None:
+        return None
+    try:
+        text = write_value(schema, fields.get(name))
+    except EncodeError:
+        return None  # names twice in a map, which no change has
+    return read_json(text.encode(), RULES).value
 
 
 def notification(fields: Fields, key: Key) -> Notification:

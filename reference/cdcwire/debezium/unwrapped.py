@@ -178,10 +178,9 @@ def _table(
     """Return the table: of added fields, else of the schema's name, else the only definition."""
     parsed, settings = origin.parsed, more.settings
     named: dict[str, object] = dict(headers)
-    if isinstance(parsed.json, JsonObject):
-        members = parsed.json.by_name
-        for name, field in added_names(members, settings, frozenset()).items():
-            named[name] = members[field].value
+    members = _members(parsed)
+    for name, field in added_names(members, settings, frozenset()).items():
+        named[name] = members[field]
     db, keyspace, schema, table = (
         next((v for n in (name, f"{SOURCE}{name}") if isinstance(v := named.get(n), str)), None)
         for name in ("db", "keyspace", "schema", "table")
@@ -201,6 +200,16 @@ def _table(
         return Table(known.name, known.schema, known.database), origin
     problem = "the table of this row is not known: set add.fields=table, or give its definition"
     raise origin.error(problem, _CLAUSE)
+
+
+def _members(parsed: Parsed) -> dict[str, object]:
+    """Return the members of a row by their names, as far as they are texts."""
+    if isinstance(parsed.json, JsonObject):
+        return {member.name: member.value for member in parsed.json.members}
+    schema, values = parsed.envelope.schema, parsed.envelope.payload
+    if schema is None or not isinstance(values, tuple):
+        return {}
+    return {field.name: value for field, value in zip(schema.fields, values, strict=True)}
 
 
 def _is_same_name(in_schema: str, table: str | None) -> bool:

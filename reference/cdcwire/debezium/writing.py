@@ -17,17 +17,16 @@ from cdcwire.debezium.schemas import (
     moments,
     source_schema,
 )
-from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import Shape, shape_of
 from cdcwire.debezium.transactions import moved_behind, with_transactions
 from cdcwire.debezium.writing_others import write_heartbeat, write_marker
 from cdcwire.debezium.writing_parts import (
+    Writer,
     block_values,
-    envelope_bytes,
     extra_text,
     moment_values,
     source_values,
-    value_bytes,
 )
 from cdcwire.model.events import (
     Event,
@@ -47,7 +46,7 @@ OPS = {"insert": "c", "update": "u", "delete": "d", "read": "r"}
 
 def messages_of(
     events: Iterable[Event],
-    settings: Settings = DEFAULT_SETTINGS,
+    writer: Writer,
     tables: tuple[Table, ...] = (),
     usual: _Usual = lambda event: None,
 ) -> Iterator[KafkaMessage]:
@@ -57,6 +56,7 @@ def messages_of(
     ``usual``: the fast encoder's; messages of rows that it does not make are made here.
     Raises: EncodeError.
     """
+    settings = writer.settings
     definitions = {(table.schema, table.name): table for table in tables}
     numbered = _Numbered(events)
     ordered: Iterable[Event] = numbered
@@ -64,7 +64,7 @@ def messages_of(
         ordered = with_transactions(numbered, settings)
     for event in ordered:
         with step("events", numbered.index):
-            messages = list(_messages(event, settings, definitions, usual))
+            messages = list(_messages(event, writer, definitions, usual))
         yield from messages
 
 
@@ -83,27 +83,28 @@ class _Numbered:
 
 def _messages(
     event: Event,
-    settings: Settings,
+    writer: Writer,
     definitions: dict[tuple[str | None, str | None], Table],
     usual: _Usual,
 ) -> Iterator[KafkaMessage]:
     match event:
         case RowChange():
-            yield from _row_messages(event, settings, definitions, usual)
+            yield from _row_messages(event, writer, definitions, usual)
         case SchemaChange():
-            yield _truncate(event, settings, definitions)
+            yield _truncate(event, writer, definitions)
         case Progress():
-            yield write_heartbeat(event, settings)
+            yield write_heartbeat(event, writer)
         case Marker():
-            yield write_marker(event, settings)
+            yield write_marker(event, writer)
 
 
 def _row_messages(
     event: RowChange,
-    settings: Settings,
+    writer: Writer,
     definitions: dict[tuple[str | None, str | None], Table],
     usual: _Usual,
 ) -> Iterator[KafkaMessage]:
+    settings = writer.settings
     known = definitions.get((event.table.schema, event.table.name))
     if event.op == "delete" and event.sent == "key" and known is not None:
         shape = shape_of(event.extra, settings)
@@ -122,27 +123,28 @@ def _row_messages(
     shape = shape_of(event.extra, settings)
     rows = written_rows(event, shape.style_of(settings, is_snapshot=event.op == "read"))
     if settings.dialect == "cdl":
-        yield KafkaMessage(None, value_bytes(cdl_envelope(event, rows, settings), settings))
+        yield KafkaMessage(None, writer.value(cdl_envelope(event, rows, settings)))
         return
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
-        yield _row_message(event, rows, OPS[event.op], settings)
+        yield _row_message(event, rows, OPS[event.op], writer)
         return
-    gone = _row_message(event, replace(rows, after=None, key_after=None), "d", settings)
+    gone = _row_message(event, replace(rows, after=None, key_after=None), "d", writer)
     yield gone
     yield KafkaMessage(gone.key, None)
     new = replace(rows, before=None, key_before=None)
-    yield _row_message(moved_behind(event), new, "c", settings)
+    yield _row_message(moved_behind(event), new, "c", writer)
 
 
-def _row_message(event: RowChange, rows: WrittenRows, op: str, settings: Settings) -> KafkaMessage:
+def _row_message(event: RowChange, rows: WrittenRows, op: str, writer: Writer) -> KafkaMessage:
+    settings = writer.settings
     shape, key = shape_of(event.extra, settings), None
     values = rows.key_after if rows.after is not None else rows.key_before
     if values is not None:
         key_name = shape.safe_name(names_of(event.table, settings, event.extra), "Key")
-        key = envelope_bytes(Envelope(replace(rows.key, name=key_name), values), settings)
+        key = writer.encode(Envelope(replace(rows.key, name=key_name), values))
     envelope = _envelope(event.table, event.position, event.extra, rows, op, settings)
-    return KafkaMessage(key, value_bytes(envelope, settings))
+    return KafkaMessage(key, writer.value(envelope))
 
 
 def names_of(table: Table, settings: Settings, extra: Extra) -> str:
@@ -228,9 +230,10 @@ def cdl_schema(name: str, struct: Schema, key: Schema, has_heartbeat: bool) -> S
 
 def _truncate(
     event: SchemaChange,
-    settings: Settings,
+    writer: Writer,
     definitions: dict[tuple[str | None, str | None], Table],
 ) -> KafkaMessage:
+    settings = writer.settings
     if event.what != "truncate" or event.table is None or settings.dialect == "cdl":
         problem = f"a schema change {event.what} has no form here"
         raise EncodeError(problem, "debezium-json: truncate")
@@ -241,4 +244,4 @@ def _truncate(
     position, extra = event.position, event.extra
     rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
     envelope = _envelope(table, position, extra, rows, "t", settings)
-    return KafkaMessage(None, value_bytes(envelope, settings))
+    return KafkaMessage(None, writer.value(envelope))

@@ -15,15 +15,13 @@ from cdcwire.debezium.schemas import (
     logical_key_schema,
     logical_schema,
 )
-from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import shape_of, shape_without_source
 from cdcwire.debezium.writing_parts import (
+    Writer,
     block_values,
-    envelope_bytes,
     extra_number,
     extra_text,
     source_values,
-    value_bytes,
 )
 from cdcwire.model.events import Marker, Progress, Table
 
@@ -32,8 +30,9 @@ _BOUNDARY = "debezium-json: transaction boundaries"
 _HEARTBEAT = "debezium-json: heartbeats"
 
 
-def write_heartbeat(event: Progress, settings: Settings) -> KafkaMessage:
+def write_heartbeat(event: Progress, writer: Writer) -> KafkaMessage:
     """Return the message of a heartbeat. Raises: EncodeError, for other progress."""
+    settings = writer.settings
     if event.what != "heartbeat" or settings.dialect == "cdl":
         problem = f"progress {event.what} has no form here"
         raise EncodeError(problem, "debezium-json: heartbeats")
@@ -46,23 +45,24 @@ def write_heartbeat(event: Progress, settings: Settings) -> KafkaMessage:
     shape = shape_without_source(settings)
     key = Envelope(heartbeat_key_schema(shape), (name,))
     value = Envelope(heartbeat_schema(shape), (moment,))
-    return _message(key, value, settings, is_known_by_key=True)
+    return _message(key, value, writer, is_known_by_key=True)
 
 
-def write_marker(event: Marker, settings: Settings) -> KafkaMessage:
+def write_marker(event: Marker, writer: Writer) -> KafkaMessage:
     """Return the message of a marker. Raises: EncodeError, for what has no form."""
     if event.what == "tombstone":
         key = event.extra.get("message_key")
         return KafkaMessage(key if isinstance(key, bytes) else None, None)
-    if settings.dialect != "cdl":
+    if writer.settings.dialect != "cdl":
         if event.what in ("begin", "end"):
-            return _boundary(event, settings)
+            return _boundary(event, writer)
         if event.what == "logical_message":
-            return _logical(event, settings)
+            return _logical(event, writer)
     raise EncodeError(f"a marker {event.what} has no form here", _OPERATION)
 
 
-def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
+def _boundary(event: Marker, writer: Writer) -> KafkaMessage:
+    settings = writer.settings
     moment, extra, shape = event.position.sent_ms, event.extra, shape_without_source(settings)
     if event.id is None or (moment is None and shape.has_schema_versions):
         raise EncodeError("the border of a transaction needs its id and time", _BOUNDARY)
@@ -77,7 +77,7 @@ def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
         payload.append(moment)
     key = Envelope(boundary_key_schema(shape), (event.id,))
     value = Envelope(boundary_schema(shape), tuple(payload))
-    return _message(key, value, settings, is_known_by_key=True)
+    return _message(key, value, writer, is_known_by_key=True)
 
 
 def _collections(text: str) -> tuple[tuple[str, int], ...]:
@@ -88,7 +88,8 @@ def _collections(text: str) -> tuple[tuple[str, int], ...]:
         raise EncodeError(problem, _BOUNDARY, ("extra", "data_collections")) from error
 
 
-def _logical(event: Marker, settings: Settings) -> KafkaMessage:
+def _logical(event: Marker, writer: Writer) -> KafkaMessage:
+    settings = writer.settings
     extra, position, shape = event.extra, event.position, shape_of(event.extra, settings)
     if shape.source.name != "postgresql":
         problem = f"the connector {shape.source.name} has no logical messages"
@@ -106,14 +107,12 @@ def _logical(event: Marker, settings: Settings) -> KafkaMessage:
     payload.append((event.id, content))
     key = Envelope(logical_key_schema(shape), (event.id,))
     value = Envelope(schema, tuple(payload))
-    return _message(key, value, settings, is_known_by_key=False)
+    return _message(key, value, writer, is_known_by_key=False)
 
 
 def _message(
-    key: Envelope, value: Envelope, settings: Settings, *, is_known_by_key: bool
+    key: Envelope, value: Envelope, writer: Writer, *, is_known_by_key: bool
 ) -> KafkaMessage:
     """Return a message that its members distinguish from a row, for some also the key's name."""
-    is_like_row = is_known_by_key and settings.key_converter == "string"
-    return KafkaMessage(
-        envelope_bytes(key, settings), value_bytes(value, settings, is_like_row=is_like_row)
-    )
+    is_like_row = is_known_by_key and writer.settings.key_converter == "string"
+    return KafkaMessage(writer.encode(key), writer.value(value, is_like_row=is_like_row))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from cdcwire.connect import ConnectValue, Envelope
-from cdcwire.connect import encode as encode_envelope
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import Member
 from cdcwire.debezium.schemas import source_schema
@@ -111,22 +111,24 @@ def moment_values(position: Position, extra: Extra, shape: Shape) -> list[int | 
     return [position.sent_ms, extra_number(extra, "ts_us"), extra_number(extra, "ts_ns")]
 
 
-def envelope_bytes(envelope: Envelope, settings: Settings) -> bytes:
-    """Return the bytes of a key or value, with its schema unless that is off."""
-    return encode_envelope(replace(envelope, wrapped=settings.schemas_enable != "false"))
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The settings of the encoder, and the function that makes the bytes of a key or value."""
 
+    settings: Settings
+    encode: Callable[[Envelope], bytes]
 
-def value_bytes(envelope: Envelope, settings: Settings, *, is_like_row: bool = True) -> bytes:
-    """Return the bytes of a value. Raises: EncodeError, if it would be read as a row.
+    def value(self, envelope: Envelope, *, is_like_row: bool = True) -> bytes:
+        """Return the bytes of a value. Raises: EncodeError, if it would be read as a row.
 
-    ``is_like_row``: whether only its schema distinguishes it from a row by itself.
-    """
-    schema = None if settings.schemas_enable == "false" else envelope.schema
-    is_row = is_like_row if schema is None else is_row_schema(schema)
-    if settings.transforms == "unwrap" and is_row:
-        problem = "transforms=unwrap is for reading: the message would be read as a row"
-        raise EncodeError(problem, "debezium-json: unwrapped rows")
-    return envelope_bytes(envelope, settings)
+        ``is_like_row``: whether only its schema distinguishes it from a row by itself.
+        """
+        schema = None if self.settings.schemas_enable == "false" else envelope.schema
+        is_row = is_like_row if schema is None else is_row_schema(schema)
+        if self.settings.transforms == "unwrap" and is_row:
+            problem = "transforms=unwrap is for reading: the message would be read as a row"
+            raise EncodeError(problem, "debezium-json: unwrapped rows")
+        return self.encode(envelope)
 
 
 def extra_text(extra: Extra, name: str) -> str | None:

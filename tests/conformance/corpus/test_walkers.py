@@ -68,7 +68,7 @@ class Compare {
 """
 
 
-NOT_IN_JAVASCRIPT = ("simple",)
+NOT_IN_JAVASCRIPT = ("simple", "debezium-avro")
 
 
 @needs_node

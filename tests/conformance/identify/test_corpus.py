@@ -25,6 +25,11 @@ LEAST_IDENTIFIED = 0.99
 # Broken for one format, whole for the other.
 # A plain row without a schema, whose added fields have names of its own: no byte says Debezium.
 WITHOUT_SIGNS = {"debezium-json/unwrapped/own-names"}
+# In Avro a row by itself and a heartbeat have an id and values, as any record has. So has a change
+# of a producer that writes its version in another way.
+ANY_RECORD = re.compile(
+    r"debezium-avro/(?:unwrapped/.*|.*tombstone.*|[a-z-]+/(?:.*-)?heartbeat.*|connectors/unknown.*)"
+)
 OF_THE_OTHER_FORM = {"craft/message/proposal-form", "craft-proposal/message/shipped-form"}
 
 
@@ -36,7 +41,9 @@ def _identify(case: Case) -> Identification:
 
 def _accept_cases() -> Iterator[tuple[Case, Identification]]:
     for case in load_cases():
-        if case.expect == "accept" and case.id not in WITHOUT_SIGNS:
+        if case.expect != "accept" or ANY_RECORD.fullmatch(case.id):
+            continue
+        if case.id not in WITHOUT_SIGNS:
             yield case, _identify(case)
 
 
@@ -96,7 +103,11 @@ def test_schemas_and_definitions_make_the_formats_that_need_them_sure() -> None:
         if format_.schemas is None and not format_.needs_tables:
             continue
         cases = [
-            case for case in load_cases([name]) if case.expect == "accept" and case.level == "must"
+            case
+            for case in load_cases([name])
+            if case.expect == "accept"
+            and case.level == "must"
+            and not ANY_RECORD.fullmatch(case.id)
         ]
         results = [(case, result_of(case)) for case in cases]
         verdicts = Counter(_verdict(case, result) for case, result in results)

@@ -6,7 +6,7 @@ Most read a changed schema: the wrong text, or the right one in the wrong way.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,38 +15,19 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.kinds import Column, EnumType, UnknownType, Value
-from cdcwire_conformance.families import mysql_known_wrong
+from cdcwire_conformance.families import avro_known_wrong, mysql_known_wrong
+from cdcwire_conformance.families.avro_known_wrong import id_of, wrong_by_schemas
 from cdcwire_conformance.formats.avro.known_wrong_values import VALUE_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
-    Decode,
     KnownWrong,
     changing_columns,
-    decorator,
-    mending,
     right,
     wrong_columns,
     wrong_decoder,
 )
 
 
-def _by_other_schemas(
-    change: Callable[[Mapping[str, str], Message], Mapping[str, str]],
-) -> Decode:
-    """Return a decoder that takes other texts for the ids of schemas."""
-
-    def decode(format_: Format, message: Message, context: Context) -> list[Event]:
-        schemas = change(context.schemas, message)
-        return right(format_, message, replace(context, schemas=schemas))
-
-    return decode
-
-
-_wrong_by_schemas = decorator(_by_other_schemas)
-
-
-@_wrong_by_schemas(
-    "the first branch of every union is taken for NULL", "null/nullable-with-default"
-)
+@wrong_by_schemas("the first branch of every union is taken for NULL", "null/nullable-with-default")
 def null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
     """Move NULL to the front of each union and drop the default of its field."""
     found = {}
@@ -60,7 +41,7 @@ def null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str
     return found
 
 
-@_wrong_by_schemas("key and value, having one full name, are read by one schema")
+@wrong_by_schemas("key and value, having one full name, are read by one schema")
 def one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
     """Give each id the first schema text with the same full name."""
     first: dict[tuple[object, object], str] = {}
@@ -73,18 +54,6 @@ def one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[s
     }
 
 
-@_wrong_by_schemas("rows are read by the newest schema, not by the one of their id")
-def newest_schema(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
-    """Give the newest text for that of a value, but not the key's."""
-    assert isinstance(message, KafkaMessage)
-    key = _id_of(message.key)
-    others = [name for name in schemas if name != key and name.isdigit()]
-    if not others or _id_of(message.value) not in others:
-        return schemas
-    newest = schemas[max(others, key=int)]
-    return {name: newest if name in others else text for name, text in schemas.items()}
-
-
 def _document(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
@@ -93,15 +62,11 @@ def _document(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _id_of(raw: bytes | None) -> str:
-    return str(int.from_bytes((raw or b"")[1:5], "big"))
-
-
 @wrong_decoder("NULL becomes the default of its field", "null/nullable-with-default")
 def nulls_from_defaults(format_: Format, message: Message, context: Context) -> list[Event]:
     """Replace NULL with the default of its field in the value's schema."""
     assert isinstance(message, KafkaMessage)
-    document = _document(context.schemas.get(_id_of(message.value), ""))
+    document = _document(context.schemas.get(id_of(message.value), ""))
     defaults = {
         field.get("name"): field["default"]
         for field in document.get("fields", ())
@@ -136,33 +101,6 @@ def _by_place(column: Column, value: Value) -> tuple[Column, Value]:
     return replace(column, type=EnumType(kind.labels, "index")), place
 
 
-@mending("whatever the first bytes are, they are taken for a header", "avro/magic-and-id")
-def header_ignored(message: Message) -> Iterable[Message]:
-    """Give a message whose headers have the bytes that they should have, of either registry."""
-    assert isinstance(message, KafkaMessage)
-    for head in (b"\0", b"\3\0"):
-        parts = [raw and head + raw[len(head) :] for raw in (message.key, message.value)]
-        yield replace(message, key=parts[0], value=parts[1])
-        yield replace(message, key=parts[0])
-        yield replace(message, value=parts[1])
-
-
-@mending("a value of no bytes is taken for null")
-def empty_value_as_delete(message: Message) -> Iterable[Message]:
-    """Yield the message with null in place of an empty value."""
-    if isinstance(message, KafkaMessage) and message.value == b"":
-        yield replace(message, value=None)
-
-
-@mending("what follows a key is ignored")
-def end_of_key_ignored(message: Message) -> Iterable[Message]:
-    """Yield the message with its key shortened by 1 to 15 bytes."""
-    assert isinstance(message, KafkaMessage)
-    key = message.key or b""
-    for surplus in range(1, min(len(key), 16)):
-        yield replace(message, key=key[:-surplus])
-
-
 @wrong_decoder("a delete that has its row is read as an insert")
 def delete_with_row_as_insert(format_: Format, message: Message, context: Context) -> list[Event]:
     """Give a delete whose message has a value as the insert of its row."""
@@ -188,12 +126,9 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     mysql_known_wrong.vector_as_null,
     mysql_known_wrong.timestamp_in_utc,
     *VALUE_FAULTS,
-    header_ignored,
-    empty_value_as_delete,
-    end_of_key_ignored,
+    *avro_known_wrong.SCHEMA_FAULTS,
     null_first,
     one_schema_a_name,
-    newest_schema,
     nulls_from_defaults,
     allowed_split,
     definitions_ignored,

@@ -24,20 +24,20 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire_conformance.corpus.mutations.rules import BOMB_COUNT, Change, FormatRules
+from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+from cdcwire_conformance.families.avro_mutations import (
+    of_branch,
+    of_envelope,
+    of_length,
+    of_number,
+    replaced,
+    varint_at,
+    zigzag,
+)
 
 _WHITE_SPACE = b" \t\r\n"
-_OVERLONG = b"\x80" * 10 + b"\x00"
-_HUGE_LENGTH = 1 << 62
 _DELETE_BYTE = b"\x03"
 _DELETE_BYTES = 9
-_TAGS: Mapping[str, tuple[int, ...]] = {
-    "magic": (4, 255),
-    "version": (0, 4),
-    "compression": (1, 5),
-    "kind": (4, 255),
-}
-_NO_BRANCHES = (2, -1)
 _NUMBERS = frozenset({"avro: integer values", "avro: year values"})
 # Strings and bytes; a BIGINT UNSIGNED is a string by mode, which its bytes show.
 _WITH_LENGTH = frozenset(
@@ -74,103 +74,40 @@ def changes(
     for span in spans:
         name = str(span.path[-1])
         if span.clause in ("avro: envelope", "avro: glue envelope") or name == "kind":
-            yield from _of_envelope(raw, span, name)
+            yield from of_envelope(raw, span, name)
         elif span.clause == "avro: ddl":
             if name in _DDL_MEMBERS:
                 title = f"the member {name} is left out"
                 made = raw[: span.start] + raw[span.end :]
                 yield Change("member", span.start, "-1", title, made)
         elif span.clause in ("avro: union index", "avro: null and defaults"):
-            yield from _of_number(raw, span)
-            for branch in _NO_BRANCHES:
-                title = f"branch {branch} of a union of two"
-                yield Change(
-                    "tag", span.start, f"={branch}", title, _replaced(raw, span, zigzag(branch))
-                )
+            yield from of_branch(raw, span)
         elif span.clause in _NUMBERS:
-            yield from _of_number(raw, span)
+            yield from of_number(raw, span)
         elif span.clause in ("avro: extension fields", "avro: row checksum"):
             yield from _of_extension(raw, span, name)
         elif span.clause in _WITH_LENGTH:
-            yield from _of_length(raw, span)
+            yield from _of_text(raw, span)
 
 
-def zigzag(number: int) -> bytes:
-    """Return a varint of the Avro encoding."""
-    left = number << 1 if number >= 0 else (-number << 1) - 1
-    out = bytearray()
-    while left > 0x7F:
-        out.append(left & 0x7F | 0x80)
-        left >>= 7
-    out.append(left)
-    return bytes(out)
-
-
-def _of_envelope(raw: bytes, span: Span, name: str) -> Iterator[Change]:
-    for tag in _TAGS.get(name, ()):
-        title = f"the byte {tag} as {name}"
-        yield Change("tag", span.start, f"={tag}", title, _replaced(raw, span, bytes((tag,))))
-    if name == "schema_id":
-        title = "an id that no registry gives"
-        made = _replaced(raw, span, b"\xff" * (span.end - span.start))
-        yield Change("tag", span.start, "=-1", title, made)
-
-
-def _of_number(raw: bytes, span: Span) -> Iterator[Change]:
-    title = f"a varint of eleven bytes at byte {span.start}"
-    yield Change("varint", span.start, "", title, _replaced(raw, span, _OVERLONG))
+def _of_text(raw: bytes, span: Span) -> Iterator[Change]:
+    """Yield the changes of a string or bytes; a BIGINT UNSIGNED may be a long, by mode."""
+    end, _ = varint_at(raw, span.start)
+    if end == span.end and span.clause == "avro: bigint unsigned":
+        yield from of_number(raw, span)
+    else:
+        yield from of_length(raw, span, is_never_empty=span.clause in _NEVER_EMPTY)
 
 
 def _of_extension(raw: bytes, span: Span, name: str) -> Iterator[Change]:
     if name in _TEXTS_OF_EXTENSION:
-        yield from _of_length(raw, span)
+        yield from of_length(raw, span)
     elif name != "_tidb_corrupted":
-        yield from _of_number(raw, span)
+        yield from of_number(raw, span)
     if name == "_tidb_op":
         title = "the operation is X"
-        made = _replaced(raw, span, zigzag(1) + b"X")
+        made = replaced(raw, span, zigzag(1) + b"X")
         yield Change("tag", span.start, "=X", title, made, feature="op")
-
-
-def _of_length(raw: bytes, span: Span) -> Iterator[Change]:
-    """Yield the changes of the length that a string or bytes begin with."""
-    place = span.start
-    end, length = _varint_at(raw, place)
-    if end == span.end and span.clause == "avro: bigint unsigned":
-        yield from _of_number(raw, span)  # a long
-        return
-    is_last = span.end == len(raw)
-
-    def changed(kind: str, detail: str, number: int, is_certain: bool = True) -> Change:
-        title = f"the length at byte {place} is {number} in place of {length}"
-        made = raw[:place] + zigzag(number) + raw[end:]
-        return Change(kind, place, detail, title, made, is_certain)
-
-    yield changed("length", "=-1", -1)
-    yield changed("length", "+1", length + 1, is_last)
-    if length:
-        yield changed("length", "-1", length - 1, is_last)
-    if span.clause in _NEVER_EMPTY:
-        title = f"no bytes at byte {place}"
-        yield Change("length", place, "=0", title, _replaced(raw, span, b"\x00"))
-    yield changed("length", f"={BOMB_COUNT}", BOMB_COUNT)
-    yield changed("bomb", "", _HUGE_LENGTH)
-    title = f"a length of eleven bytes at byte {place}"
-    yield Change("varint", place, "", title, raw[:place] + _OVERLONG + raw[end:])
-
-
-def _varint_at(raw: bytes, start: int) -> tuple[int, int]:
-    """Return where the varint at ``start`` ends, and its number."""
-    value = 0
-    for index, byte in enumerate(raw[start:]):
-        value |= (byte & 0x7F) << (7 * index)
-        if byte < 0x80:
-            return start + index + 1, (value >> 1) ^ -(value & 1)
-    raise AssertionError("the explanation of legal bytes has whole numbers")
-
-
-def _replaced(raw: bytes, span: Span, content: bytes) -> bytes:
-    return raw[: span.start] + content + raw[span.end :]
 
 
 RULES = FormatRules(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import cast
 
 from cdcwire.apache_avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.apache_avro.sources import (
@@ -14,6 +12,7 @@ from cdcwire.apache_avro.sources import (
     KnownSchemas,
     MemorySource,
     schema_of,
+    with_prepared_schemas,
     with_schema_files,
 )
 from cdcwire.core.checks import checks
@@ -106,17 +105,6 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     yield from with_schema_files(messages_of(events, settings, context.tables, source), source)
 
 
-def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    found = dict(filter(None, map(schema_of, messages)))
-    if not found:
-        return context
-    if isinstance(context.schemas, (dict, MappingProxyType)):
-        return replace(context, schemas={**context.schemas, **found})
-    # The schemas of a registry can be asked for, and not listed.
-    given = cast("dict[str, str]", context.schemas)
-    return replace(context, schemas=ChainMap(found, given))
-
-
 def _key_reader(context: Context) -> KeyReader:
     decode = RowDecoder(replace(context, selection=EVERYTHING)).decode
 
@@ -171,7 +159,7 @@ FORMAT = Format(
     ),
     features=FEATURES,
     choices=CHOICES,
-    prepared=_prepared,
+    prepared=with_prepared_schemas,
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
     skips_columns=True,

@@ -9,6 +9,7 @@ from cdcwire.core.guess import Guess, json_object
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId
+from cdcwire.debezium.identify import source_in
 from cdcwire.formats.avro.internal import CHECKPOINT_BYTE, DDL_BYTE, DELETE_BYTE, TS_BYTES
 
 _HEAD = 18
@@ -65,6 +66,9 @@ def _of_row(key: bytes | None, value: bytes) -> Guess | None:
     both = in_key is not None and in_key[0] == registry
     magic = "00" if registry == "confluent" else "03 00"
     where = "key and value begin" if both else "the value begins"
+    if source_in(value) is not None:  # a change in an envelope, which TiCDC's rows are not
+        evidence = f"{where} with {magic} and the id of a schema"
+        return Guess(evidence, "value", 0, "possible", options={"registry": registry})
     return Guess(
         f"{where} with {magic} and the id of a schema",
         "value",

@@ -38,6 +38,7 @@ from cdcwire.debezium.writing_parts import (
     moment_values,
     source_values,
 )
+from cdcwire.formats.debezium_json.wire import writer_of
 from cdcwire.model.events import NO_EXTRA, Event, Position, RowChange
 
 
@@ -65,7 +66,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         self._rows: dict[Style, UsualRows[_Template]] = {}
 
     def _messages(self, events: Iterable[Event]) -> Iterator[KafkaMessage]:
-        return messages_of(events, self._settings, self._tables, self.piece)
+        return messages_of(events, writer_of(self._settings), self._tables, self.piece)
 
     def _piece(self, change: RowChange) -> KafkaMessage:
         extra = change.extra

@@ -14,6 +14,7 @@ from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
+from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Tombstone
 from cdcwire.debezium.settings import OPTIONS, read_settings
@@ -24,8 +25,8 @@ from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.spans import spans
-from cdcwire.formats.debezium_json.wire import decode, key_bytes, read_key, read_message
-from cdcwire.model.events import Event, SchemaChange
+from cdcwire.formats.debezium_json.wire import decode, key_bytes, read_key, read_message, writer_of
+from cdcwire.model.events import Event
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -93,24 +94,10 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-_CLASSES: Mapping[str, Mapping[str, str]] = {  # with the options that their defaults give
-    "mysql.MySqlConnector": {
-        "connector": "mysql",
-        "time-precision-mode": "adaptive_time_microseconds",
-    },
-    "mariadb.MariaDbConnector": {
-        "connector": "mariadb",
-        "time-precision-mode": "adaptive_time_microseconds",
-    },
-    "postgresql.PostgresConnector": {"hstore-handling-mode": "json"},
-    "sqlserver.SqlServerConnector": {"connector": "sqlserver"},
-    "oracle.OracleConnector": {"connector": "oracle"},
-    "db2.Db2Connector": {"connector": "db2"},
-}
 CONNECTORS = (
     *(
         Connector(JSON_CONVERTER, (f"io.debezium.connector.{name}",), defaults, NEEDED)
-        for name, defaults in _CLASSES.items()
+        for name, defaults in CLASSES.items()
     ),
     JSON_SINKS,
 )
@@ -126,18 +113,13 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
     """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
-    yield from messages_of(events, read_settings(context), context.tables)
+    yield from messages_of(events, writer_of(read_settings(context)), context.tables)
 
 
 def _warnings(message: Message, context: Context) -> tuple[str, ...]:
     kafka = expect_kafka(message, "debezium-json: members")
     found = decode(kafka.value, key=kafka.key, context=context)
     return () if isinstance(found, Tombstone) else found.warnings
-
-
-def _describes_snapshot(change: SchemaChange) -> bool:
-    is_statement = change.query is not None  # a message of a TRUNCATE has none
-    return is_statement and change.extra.get("snapshot", "false") != "false"
 
 
 def _key_reader(context: Context) -> KeyReader:
@@ -168,7 +150,7 @@ FORMAT = Format(
     comparing=Comparing(
         orders=(LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID),
         key_reader=_key_reader,
-        describes_snapshot=_describes_snapshot,
+        describes_snapshot=describes_snapshot,
         key_rows_have_nulls=True,
     ),
     features=FEATURES,

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 from cdcwire.connect import Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
@@ -19,33 +18,25 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.debezium.message import (
-    Change,
     KeyPart,
     Message,
     TextKey,
     Tombstone,
-    WithValue,
 )
-from cdcwire.debezium.reading import change_in, is_foreign_op, key_names_of, read_fields
+from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
 from cdcwire.debezium.reading_others import (
     key_part,
 )
 from cdcwire.debezium.settings import Settings, read_settings
 from cdcwire.debezium.source import (
-    is_of_other_producer,
-    read_any_source,
-    table_named,
     table_of_json,
 )
 from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
+from cdcwire.debezium.writing_parts import Writer
 from cdcwire.model.events import Table
 
-_MEMBERS = "debezium-json: members"
-_OPERATION = "debezium-json: operation"
 _KEYS = "debezium-json: keys"
-_LINT = "debezium-json: lint"
 _TICDC = b'"connector":"TiCDC"'
-Decoded = TypeVar("Decoded", bound=WithValue)
 _MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
 
 
@@ -80,28 +71,11 @@ def read_message(
     if settings.transforms == "unwrap" and is_unwrapped(parsed, key_names):
         more = RowSettings(settings, tables, message.headers)
         row = unwrapped_of(parsed, key_names, key_part(key_parsed), more)
-        return _checked(row, settings, Origin("value", parsed))
+        return checked(row, settings, Origin("value", parsed))
     structs, origin = image_schemas(Origin("value", parsed), settings, tables)
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
-    fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
-    if settings.producer == "any" and is_of_other_producer(fields):
-        source = read_any_source(fields, tables)
-        found: WithValue = change_in(fields, key_parsed, router, source)
-        has_key = has_key and key is not None  # a table may have one although none is sent
-    else:
-        found = read_fields(fields, key_parsed, router)
-    if isinstance(found, Change):
-        if not has_key and found.cdl is None:
-            found = replace(found, key=None)
-        if is_foreign_op(found, settings):
-            hint = "; read-r-as-c reads it as an insert" if found.op == "r" else ""
-            problem = f"op {found.op} in a message of CDL's, which has c, u and d{hint}"
-            raise fields.error(problem, "op", _OPERATION)
-        if found.key is None:
-            named = table_named(found.source)
-            known, origin = definition_of(tables, named.schema, named.name, origin)
-            found = replace(found, key=None if known is None else known.key)
-    return _checked(found, settings, origin)
+    fields = Fields(envelope.schema, envelope.payload, MEMBERS, origin)
+    return message_in(fields, key_parsed, settings, tables, has_key=has_key)
 
 
 def read_key(key: bytes, settings: Settings, *, is_loose: bool = False) -> Parsed | TextKey:
@@ -113,12 +87,6 @@ def read_key(key: bytes, settings: Settings, *, is_loose: bool = False) -> Parse
         return TextKey(key.decode())
     except UnicodeDecodeError as error:
         raise DecodeError("the key is not UTF-8", error.start, _KEYS, ("key",)) from None
-
-
-def _checked(message: Decoded, settings: Settings, origin: Origin) -> Decoded:
-    if settings.lint == "strict" and message.warnings:
-        raise origin.error(message.warnings[0], _LINT)
-    return message
 
 
 def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
@@ -137,6 +105,12 @@ def key_bytes(key: KeyPart) -> bytes | None:
     if isinstance(key, TextKey):
         return key.text.encode()
     return None if key is None else encode_envelope(key)
+
+
+def writer_of(settings: Settings) -> Writer:
+    """Return what writes keys and values, with their schemas unless they are off."""
+    wrapped = settings.schemas_enable != "false"
+    return Writer(settings, lambda envelope: encode_envelope(replace(envelope, wrapped=wrapped)))
 
 
 def image_schemas(

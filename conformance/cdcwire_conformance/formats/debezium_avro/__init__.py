@@ -1,0 +1,1 @@
+"""The suite's part of debezium-avro."""

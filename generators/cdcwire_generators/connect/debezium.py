@@ -1,0 +1,294 @@
+"""Events after a round trip in Debezium's messages, in JSON or in Avro, and in CDL's 2.0.
+
+A delete has its key alone, unless the producer is known to send whole rows. An update of a key is a
+delete, a tombstone and an insert.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from cdcwire.core.options import OptionValue
+from cdcwire.format import Format
+from cdcwire.model.events import (
+    Event,
+    Extra,
+    Image,
+    Marker,
+    Op,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Sent,
+    Table,
+)
+from cdcwire_generators.connect.conversion import Modes
+from cdcwire_generators.connect.round_trip import (
+    CONNECT_FEED,
+    INTEGER,
+    ConnectRoundTrip,
+    Texts,
+    is_tombstone,
+    message_type,
+    number,
+    text,
+    tombstone,
+)
+from cdcwire_generators.feeds import FeedTraits
+from cdcwire_generators.round_trip import NotCarriedError, Options
+from cdcwire_generators.samples import Need, has_markers, has_schema_changes, never
+
+# The version that each dialect stands for. ``debezium`` is the oldest, where an event names none.
+_VERSIONS = {
+    "cdl": "1.4.0.Final",
+    "debezium": "1.4.0.Final",
+    "debezium-1.4": "1.4.0.Final",
+    "debezium-1.9": "1.9.8.Final",
+    "debezium-2.0": "2.0.0.Final",
+    "debezium-2.6": "2.6.0.Final",
+    "debezium-2.7": "2.7.4.Final",
+    "debezium-3.2": "3.2.0.Final",
+    "debezium-3.5": "3.5.0.Final",
+    "debezium-3.6": "3.6.1.Final",
+}
+_PLACES = {  # of each connector: the fields of the position that the generated events have
+    "postgresql": ("lsn", "tx_id"),
+    "oracle": ("tx_id",),
+    "sqlserver": (),
+    "db2": (),
+}
+
+
+class DebeziumRoundTrip(ConnectRoundTrip):
+    """Debezium's messages of one version, or CDL's 2.0, by the option ``dialect``."""
+
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
+        super().__init__(through, options, feed)
+        dialect = str(self.options["dialect"])
+        self.is_cdl = dialect == "cdl"
+        self.version = _VERSIONS[dialect]
+        self.number = tuple(map(int, self.version.split(".")[:2]))
+        self.connector = str(self.options["connector"])
+        self.is_whole = self.options["replica-identity"] == "full"
+        prefix = str(self.options.get("name-prefix", ""))
+        self.modes = Modes("cdl 2.0", prefix)
+        if not self.is_cdl:
+            self.modes = Modes(
+                "debezium",
+                prefix,
+                str(self.options["decimal-handling-mode"]),
+                str(self.options["time-precision-mode"]),
+                str(self.options["binary-handling-mode"]),
+                str(self.options["interval-handling-mode"]),
+                str(self.options["hstore-handling-mode"]),
+                str(self.options["unavailable-value-placeholder"]),
+                self.number < (1, 5) and self.connector == "postgresql",
+            )
+
+    def events(self, event: Event) -> list[Event]:
+        """Return the events that come back; a tombstone keeps only its message key."""
+        return [tombstone(event)] if is_tombstone(event) else super().events(event)
+
+    def _rows(self, event: RowChange) -> Iterable[Event]:
+        self._checked(event)
+        before, after = self._images(event)
+        names = event.table.key or ()
+        if not self.is_cdl and before is not None and after is not None and names:
+            old, new = ([image[name] for name in names] for image in (before, after))
+            if old != new:
+                yield self._row(event, "delete", before, None)
+                yield Marker("tombstone", extra={"message_key": None})
+                yield self._row(event, "insert", None, after)
+                return
+        yield self._row(event, event.op, before, after)
+
+    def _row(
+        self, event: RowChange, op: Op, before: Image | None, after: Image | None
+    ) -> RowChange:
+        table = self._table(event.table)
+        extra = self._kept_extra(event.extra, event.position, is_read=op == "read")
+        if op == "read" and (self.is_cdl or self.options["read-r-as-c"]):
+            op = "insert"
+        sent: Sent | None = None
+        is_whole = self.is_whole or extra["connector"] != "postgresql"
+        if op == "delete" and before is not None and table.key and not is_whole:
+            before, sent = before.only(table.key), "key"
+        position = self._place(event.position, extra)
+        return replace(
+            event,
+            table=table,
+            op=op,
+            before=before,
+            after=after,
+            position=position,
+            sent=sent,
+            extra={**extra, **self._of_cdl(event.extra)},
+        )
+
+    def _table(self, table: Table) -> Table:
+        """Return a table as ``source`` has it; without a schema its database is the schema."""
+        if table.name is None:
+            raise NotCarriedError("table")
+        database = table.database or str(self.options["database"]) or None
+        key = table.key or ()
+        if table.schema:
+            return Table(table.name, table.schema, database, key=key)
+        return Table(table.name, database, key=key)
+
+    def _place(self, position: Position, extra: Extra) -> Position:
+        found = self._of_connector(position, str(extra["connector"]))
+        sent_ms = None if position.sent_ms is None else number(position.sent_ms)
+        if self.is_cdl:
+            return replace(found, sent_ms=found.commit_ms if sent_ms is None else sent_ms)
+        order = position.tx_order if "transaction_id" in extra else None
+        return replace(found, sent_ms=sent_ms, tx_order=order)
+
+    def _of_connector(self, position: Position, connector: str) -> Position:
+        """Return the place in the log of the source, and the time of the commit."""
+        if self.is_cdl:
+            return self._transaction(position)
+        if connector not in _PLACES:
+            raise NotCarriedError("connector")
+        if connector == "postgresql":
+            return self._transaction(position)
+        kept = {name: getattr(position, name) for name in _PLACES[connector]}
+        return Position(commit_ms=self._time(position), **kept)
+
+    def _kept_extra(self, extra: Extra, position: Position, *, is_read: bool = False) -> Texts:
+        """Return the names of ``extra`` that say where a change comes from."""
+        connector = text(extra, "connector")
+        snapshot: str | bytes | None = "true" if is_read else "false"
+        if "snapshot" in extra:
+            snapshot = text(extra, "snapshot")
+        sent: Texts = {
+            "connector": (connector or self.connector).lower(),
+            "connector_version": text(extra, "connector_version") or self.version,
+            "source_name": text(extra, "source_name") or str(self.options["topic-prefix"]),
+            "snapshot": snapshot,
+        }
+        is_postgresql = sent["connector"] == "postgresql" and not self.is_cdl
+        names: tuple[str, ...] = ("xmin",) if is_postgresql else ()
+        if self.number >= (1, 5):
+            sent.update(_kept(extra, ("sequence",)))
+        if self.number >= (2, 6):
+            names += ("source_ts_us", "source_ts_ns", "ts_us", "ts_ns")
+        sent.update(_kept(extra, names, is_number=True))
+        if self.is_cdl:
+            return sent
+        block = text(extra, "transaction_id")
+        if block is not None:
+            order = _kept(extra, ("data_collection_order",), is_number=True)
+            if position.tx_order is None or not order:
+                raise NotCarriedError("transaction_id")
+            number(position.tx_order)
+            sent.update({"transaction_id": block, **order})
+        return sent
+
+    def _of_cdl(self, extra: Extra) -> Texts:
+        if not self.is_cdl:
+            return {}
+        names = ["lob_columns"]
+        if self.options.get("heartbeat-identifier") == "append":
+            names.append("heartbeat_identifier")
+        return {**message_type(extra), **_kept(extra, names)}
+
+    def _schema_change(self, event: SchemaChange) -> SchemaChange:
+        if event.what != "truncate" or event.table is None or self.is_cdl:
+            raise NotCarriedError("schema change")
+        extra = self._kept_extra(event.extra, event.position)
+        table = replace(self._table(event.table), key=None)
+        position = self._place(event.position, extra)
+        return SchemaChange("truncate", None, None, table, position, extra)
+
+    def _progress(self, event: Progress) -> Progress:
+        if self.is_cdl or event.position.sent_ms is None:
+            raise NotCarriedError("progress")
+        name = text(event.extra, "source_name") or str(self.options["topic-prefix"])
+        position = Position(sent_ms=number(event.position.sent_ms))
+        return Progress(event.what, position, {"source_name": name})
+
+    def _marker(self, event: Marker) -> Marker:
+        if self.is_cdl:
+            raise NotCarriedError("markers")
+        if event.what != "logical_message":
+            return self._boundary(event)
+        extra = self._kept_extra(event.extra, event.position)
+        if extra["connector"] != "postgresql":
+            raise NotCarriedError("markers")
+        position = self._place(event.position, extra)
+        extra["content"] = event.extra.get("content")
+        return Marker(event.what, event.id, position, extra)
+
+    def _boundary(self, event: Marker) -> Marker:
+        sent_ms = event.position.sent_ms
+        has_time = self.number >= (2, 0)
+        if event.id is None or (sent_ms is None and has_time):
+            raise NotCarriedError("markers")
+        extra = _kept(event.extra, ("event_count",), is_number=True)
+        counts = text(event.extra, "data_collections")
+        if counts is not None:
+            extra["data_collections"] = json.dumps(_pairs(counts), separators=(",", ":"))
+        # The older version has no time there.
+        position = Position(sent_ms=number(sent_ms)) if has_time else Position()
+        return Marker(event.what, event.id, position, extra)
+
+
+def _kept(extra: Extra, names: Iterable[str], *, is_number: bool = False) -> Texts:
+    """Return the names that are sent, numbers only where they are written as such."""
+    sent: Texts = {}
+    for name in names:
+        value = text(extra, name)
+        if value is None:
+            continue
+        if is_number and INTEGER.fullmatch(value) is None:
+            raise NotCarriedError(name)
+        sent[name] = value
+    return sent
+
+
+def _pairs(text: str) -> list[list[str | int]]:
+    try:
+        return [[str(name), number(count)] for name, count in json.loads(text)]
+    except (TypeError, ValueError) as error:
+        raise NotCarriedError("data_collections") from error
+
+
+DEBEZIUM_FEED = replace(
+    CONNECT_FEED,
+    progress="heartbeat",
+    markers=("begin", "end", "logical_message"),
+    has_statements=False,
+    position_fields=(*CONNECT_FEED.position_fields, "sent_ms"),
+)
+
+DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
+    {
+        "provide-transaction-metadata": (False,),  # it adds events
+        "transforms": ("none",),  # it and the next are for reading
+        "connector": ("postgresql", "sqlserver", "oracle", "db2", "mysql", "vitess", "ticdc"),
+        "add-fields": ("",),
+        "add-fields-prefix": ("__",),
+        "bigint-unsigned-handling-mode": ("auto",),  # the others come back as other types
+        "add-headers": ("",),
+        "add-headers-prefix": ("__",),
+        "key-field-name": ("__dbz__physicalTableIdentifier",),
+        "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
+        "topic-prefix": ("cdl", "a b", "\u00fc.x"),
+        "database": ("", "shop", "\u00fc"),
+    }
+)
+DEBEZIUM_FEATURES: Mapping[str, Need] = MappingProxyType(
+    {
+        "tombstone": has_markers("tombstone"),
+        "schema changes": never,
+        "ticdc": never,
+        "unwrapped rows": never,
+        "transaction": has_markers("begin", "end"),
+        "logical message": has_markers("logical_message"),
+        "truncate": has_schema_changes,
+    }
+)

@@ -1,0 +1,64 @@
+"""The generators' facts about debezium-avro: those of Debezium's messages, and Avro's names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from types import MappingProxyType
+
+from cdcwire.model.events import Image, RowChange
+from cdcwire.model.kinds import Column, StructType
+from cdcwire_generators.connect.debezium import (
+    DEBEZIUM_FEATURES,
+    DEBEZIUM_FEED,
+    DEBEZIUM_OPTIONS,
+    DebeziumRoundTrip,
+)
+from cdcwire_generators.formats import FormatGenerators
+from cdcwire_generators.round_trip import NotCarriedError
+from cdcwire_generators.samples import has_options, never
+
+_is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII).fullmatch
+
+
+class DebeziumAvroRoundTrip(DebeziumRoundTrip):
+    """Debezium's messages in Avro, which has fewer names."""
+
+    def _images(self, event: RowChange) -> tuple[Image | None, Image | None]:
+        found = super()._images(event)
+        for image in found:
+            for column in () if image is None else image.columns:
+                _check_names(column)
+        return found
+
+
+def _check_names(column: Column) -> None:
+    if _is_name(column.name) is None:
+        raise NotCarriedError("names")
+    kind = column.type
+    if isinstance(kind, StructType):
+        for field in kind.columns:
+            _check_names(field)
+
+
+GENERATORS = FormatGenerators(
+    feed=replace(
+        DEBEZIUM_FEED, has_field_names=True, shared_clauses=("connect", "debezium-json", "avro")
+    ),
+    round_trip=DebeziumAvroRoundTrip,
+    option_values=MappingProxyType(
+        {
+            **DEBEZIUM_OPTIONS,
+            "registry": ("confluent", "apicurio", "glue"),  # a header is not in the bytes
+            "schema-name-adjustment-mode": ("avro", "avro_unicode"),
+            "field-name-adjustment-mode": ("none",),
+        }
+    ),
+    features=MappingProxyType(
+        {
+            **DEBEZIUM_FEATURES,
+            "registry": has_options("registry", ("apicurio", "glue")),
+            "foreign types": never,
+        }
+    ),
+)

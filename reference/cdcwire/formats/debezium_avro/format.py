@@ -1,0 +1,176 @@
+"""Debezium Avro as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.sources import (
+    SCHEMA_SUFFIX,
+    KnownSchemas,
+    MemorySource,
+    schema_of,
+    with_prepared_schemas,
+    with_schema_files,
+)
+from cdcwire.connect import Parsed
+from cdcwire.connect.keys import image_of_key
+from cdcwire.core.checks import checks
+from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
+from cdcwire.core.configuration import Connector
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
+from cdcwire.core.reader import Reader
+from cdcwire.core.schemas import SchemaId, SchemaUse
+from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
+from cdcwire.debezium.events import events_of
+from cdcwire.format import Format
+from cdcwire.formats.debezium_avro.carries import CARRIES
+from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, read_framing
+from cdcwire.formats.debezium_avro.identify import identify
+from cdcwire.formats.debezium_avro.settings import OPTIONS, read_settings
+from cdcwire.formats.debezium_avro.spans import spans, warnings
+from cdcwire.formats.debezium_avro.wire import MESSAGES, key_bytes, read_message, read_part
+from cdcwire.formats.debezium_avro.writing import written
+from cdcwire.model.events import Event
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "unsigned integers, as wider ones or as decimals",
+        "float": "float and double",
+        "decimal": "decimals as bytes",
+        "text": "text",
+        "bytes": "bytes",
+        "date": "dates",
+        "time": "times",
+        "datetime": "dates with times",
+        "timestamp": "instants",
+        "year": "years",
+        "bit": "bit strings",
+        "enum": "enums by label",
+        "set": "sets by label",
+        "json": "JSON",
+        "array": "arrays",
+        "map": "maps",
+        "struct": "structs",
+        "position": "place in the log of the source, transaction id and time of the commit",
+        "key": "the key columns of a row",
+        "tombstone": "messages without value",
+        "unavailable": "values that the producer did not have",
+        "heartbeat": "heartbeats",
+        "transaction": "begin and end of transactions",
+        "logical message": "messages put into the log by hand",
+        "truncate": "truncated tables",
+        "schema changes": "messages of the schema change topic",
+        "ticdc": "TiCDC's messages",
+        "unwrapped rows": "rows by themselves, as ExtractNewRecordState leaves them",
+        "registry": "ids of 8 bytes, in headers, or of AWS Glue",
+        "foreign types": "unions, Avro's enums and fixed, which no connector of Debezium writes",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "letter case",
+            "well-formed utf-8",
+            "unique names",
+            "undefined types",
+            "limits",
+        ),
+    }
+)
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "debezium-delete": "key columns only, unless replica-identity is full",
+        "raw-utf8": "kept as bytes",
+    }
+)
+_CONFLUENT = "io.confluent.connect.avro.AvroConverter"
+_APICURIO = "io.apicurio.registry.utils.converter.AvroConverter"
+_GLUE = "com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter"
+CONNECTORS = tuple(
+    Connector(converter, (f"io.debezium.connector.{name}",), {**options, **defaults})
+    for converter, options in (
+        (_CONFLUENT, {}),
+        (_APICURIO, {"registry": "apicurio-headers"}),
+        (_GLUE, {"registry": "glue"}),
+    )
+    for name, defaults in CLASSES.items()
+)
+
+
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
+    settings = read_settings(context)
+    if schema_of(message) is not None:
+        return
+    kafka = expect_kafka(message, MESSAGES)
+    decoded = read_message(kafka, KnownSchemas(context.schemas), settings, context.tables)
+    yield from events_of(decoded, key_bytes, settings, context.selection)
+
+
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    settings = read_settings(context)
+    registry: Registry = "glue" if settings.framing == "glue" else "confluent"
+    source = MemorySource(context.schemas, registry, by_text=True)
+    yield from with_schema_files(written(events, settings, context.tables, source), source)
+
+
+def _key_reader(context: Context) -> KeyReader:
+    settings, schemas = read_settings(context), KnownSchemas(context.schemas)
+
+    def content(message: KafkaMessage) -> KeyContent | None:
+        if message.key is None:
+            return None
+        headers = dict(message.headers)
+        parsed: Parsed = read_part(Reader(message.key), "key", schemas, settings, headers)
+        columns = image_of_key(parsed)
+        if columns is not None and settings.key_field_name in columns.names:
+            columns = columns.only(frozenset(columns.names) - {settings.key_field_name})
+        return None if columns is None else KeyContent(columns)
+
+    return content
+
+
+def _head_bytes(context: Context) -> int:
+    return HEAD_BYTES[read_settings(context).framing]
+
+
+def _schema_id(head: bytes, context: Context) -> SchemaId:
+    return read_framing(Reader(head), read_settings(context).framing, {}, "value")
+
+
+FORMAT = Format(
+    name="debezium-avro",
+    protocols=("debezium-avro",),
+    connectors=CONNECTORS,
+    title="Debezium Avro",
+    page="docs/formats/debezium-avro.md",
+    shared_pages=("connect", "debezium-json", "avro"),
+    to_events=to_events,
+    from_events=from_events,
+    spans=spans,
+    cuts_spans=lambda error: False,
+    warnings=warnings,
+    identify=identify,
+    options=OPTIONS,
+    carries=CARRIES,
+    comparing=Comparing(
+        orders=(LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID, COMMIT_TS),
+        key_reader=_key_reader,
+        describes_snapshot=describes_snapshot,
+        key_rows_have_nulls=True,
+    ),
+    features=FEATURES,
+    choices=CHOICES,
+    prepared=with_prepared_schemas,
+    schemas=SchemaUse(
+        file_suffix=SCHEMA_SUFFIX,
+        schema_file=schema_of,
+        head_bytes=_head_bytes,
+        schema_id=_schema_id,
+        find=lambda schemas, schema_id: KnownSchemas(schemas).get(schema_id),
+    ),
+)
+explain = FORMAT.explain

@@ -1,0 +1,79 @@
+"""The options that the bytes do not show: Debezium's, and those of its converter to Avro."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from cdcwire.connect import SchemasEnable
+from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
+from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.debezium.settings import HeartbeatIdentifier, KeyConverter
+from cdcwire.debezium.settings import Settings as DebeziumSettings
+
+Framing: TypeAlias = Literal["confluent", "apicurio", "apicurio-headers", "glue"]
+NameAdjustment: TypeAlias = Literal["none", "avro", "avro_unicode"]
+Dialect: TypeAlias = Literal[
+    "debezium",
+    "debezium-1.4",
+    "debezium-1.9",
+    "debezium-2.0",
+    "debezium-2.6",
+    "debezium-2.7",
+    "debezium-3.2",
+    "debezium-3.5",
+    "debezium-3.6",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(DebeziumSettings):
+    """The options as values. Those of JsonConverter and of CDL are fixed here."""
+
+    dialect: Dialect = option(
+        "dialect",
+        "debezium",
+        "Version whose messages are written; debezium: the one that an event names, else 1.4.",
+        settings=connector("topic.prefix", values={ANY_VALUE: "debezium-2.7"}),
+    )
+    framing: Framing = option(
+        "registry",
+        "confluent",
+        "Registry whose converter wrote the id: 4 bytes (confluent), 8 bytes (apicurio), a header "
+        "(apicurio-headers), or the header of AWS Glue (glue).",
+        settings=(
+            *connector(
+                "value.converter.apicurio.registry.headers.enabled",
+                values={"true": "apicurio-headers", "false": "apicurio"},
+            ),
+            *connector(
+                "value.converter.apicurio.registry.as-confluent",
+                values={"true": "confluent", "false": "apicurio"},
+            ),
+            *changefeed(
+                "sink.kafka-config.glue-schema-registry-config.registry-name", {ANY_VALUE: "glue"}
+            ),
+        ),
+    )
+    schema_names: NameAdjustment = option(
+        "schema-name-adjustment-mode",
+        "avro",
+        "How names of schemas become names of Avro; none refuses others.",
+        settings=connector("schema.name.adjustment.mode"),
+    )
+    field_names: NameAdjustment = option(
+        "field-name-adjustment-mode",
+        "none",
+        "How names of columns become names of Avro; none refuses others.",
+        settings=connector("field.name.adjustment.mode"),
+    )
+    schemas_enable: SchemasEnable = "true"
+    null_is_default: bool = False
+    key_converter: KeyConverter = "json"
+    heartbeat_identifier: HeartbeatIdentifier = "omit"
+    name_prefix: str = "com.xxx"
+
+
+DEFAULT_SETTINGS = Settings()
+OPTIONS = options_of(Settings)
+read_settings = settings_reader(Settings)

@@ -1,0 +1,176 @@
+"""Kafka key and value to Debezium's messages, and back.
+
+A key or value is the id of a schema and a datum. The schema becomes Connect's, and the datum its
+payload; ``cdcwire.debezium`` says what that means. Paths begin with ``key`` or ``value``; offsets
+count from the start of that side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
+from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
+from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource
+from cdcwire.connect import Envelope, Parsed
+from cdcwire.connect.fields import Fields, Origin
+from cdcwire.connect.logical import ConversionError
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import Reader, RecordingReader
+from cdcwire.debezium.message import KeyPart, Message, TextKey, Tombstone
+from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
+from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
+from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
+from cdcwire.formats.debezium_avro.digits import count_digits
+from cdcwire.formats.debezium_avro.framing import ID_OFFSET, read_framing, write_framing
+from cdcwire.formats.debezium_avro.message import Datum
+from cdcwire.formats.debezium_avro.settings import DEFAULT_SETTINGS, Settings, read_settings
+from cdcwire.model.events import Table
+from cdcwire.model.paths import Path
+
+TRAILING = "avro: trailing bytes"
+MESSAGES = "debezium-avro: messages"
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDatum(Parsed):
+    """A datum with its bytes, so that the place of a value can be found."""
+
+    data: bytes = field(default=b"", repr=False)
+    plan: DatumPlan | None = field(default=None, repr=False)
+
+    def locate(self, path: Path) -> int:
+        """Return where the payload's value at ``path`` begins; the nearest place that there is."""
+        return self.start if self.plan is None else _place(self.data, self.start, self.plan, path)
+
+
+def decode(
+    value: bytes | None,
+    *,
+    key: bytes | None = None,
+    context: Context = NO_CONTEXT,
+    source: SchemaSource | None = None,
+) -> Message:
+    """Return what a message says; without a value it is a tombstone.
+
+    ``source``: a registry in place of the context's schemas.
+    Raises: TruncatedError, DecodeError, OptionError.
+    """
+    schemas = KnownSchemas(context.schemas) if source is None else source
+    return read_message(KafkaMessage(key, value), schemas, read_settings(context), context.tables)
+
+
+def _reader(data: bytes, part: str) -> Reader:
+    return Reader(data)
+
+
+def read_message(
+    message: KafkaMessage,
+    schemas: SchemaSource,
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: tuple[Table, ...] = (),
+    reader: Callable[[bytes, str], Reader] = _reader,
+) -> Message:
+    """Return what a message says; without a value it is a tombstone. See ``decode``.
+
+    ``reader``: makes the reader of a key or value, given its bytes and its part.
+    """
+    headers = dict(message.headers)
+    key = None
+    if message.key is not None:
+        key = read_part(reader(message.key, "key"), "key", schemas, settings, headers)
+    if message.value is None:
+        return Tombstone(None if key is None else key.envelope)
+    parsed = read_part(reader(message.value, "value"), "value", schemas, settings, headers)
+    origin = Origin("value", parsed)
+    names = key_names_of(key, None, settings.key_field_name) if message.has_key else None
+    if settings.transforms == "unwrap" and is_unwrapped(parsed, names):
+        more = RowSettings(settings, tables, message.headers)
+        row = unwrapped_of(parsed, names, None if key is None else key.envelope, more)
+        return checked(row, settings, origin)
+    fields = Fields(parsed.envelope.schema, parsed.envelope.payload, MEMBERS, origin)
+    return message_in(fields, key, settings, tables, has_key=message.has_key)
+
+
+def read_part(
+    reader: Reader,
+    part: str,
+    schemas: SchemaSource,
+    settings: Settings,
+    headers: Mapping[str, bytes],
+) -> ParsedDatum:
+    """Return the datum of a key or value, which has all its bytes. Raises: DecodeError."""
+    framing = settings.framing
+    with step(part):
+        schema_id = read_framing(reader, framing, headers, part)
+        place = min(ID_OFFSET[framing], reader.end)
+        text = schemas.get(schema_id)
+        if text is None:
+            raise DecodeError(f"schema id {schema_id} is not known", place, REGISTRY)
+        plan = _plan(text, place, f"{schema_id}")
+        start = reader.offset
+        try:
+            payload = plan.read(reader)
+        except ConversionError as error:
+            where = _place(reader.data, start, plan, error.path)
+            raise DecodeError(error.problem, where, error.clause, error.path) from error
+        reader.expect_end(TRAILING)
+        if plan.has_long_scales:
+            count_digits(plan.schema, payload, settings.max_decimal_digits, start)
+    envelope = Datum(plan.schema, payload, False, framing, schema_id, plan)
+    return ParsedDatum(envelope, None, start, reader.end, (), reader.data, plan)
+
+
+def _place(data: bytes, start: int, plan: DatumPlan, path: Path) -> int:
+    """Return where the value at ``path`` begins; the nearest place that there is."""
+    reader = RecordingReader(data, start)
+    plan.read_datum(reader)
+    for size in range(len(path), 0, -1):
+        for span in reader.spans:
+            if span.path[:size] == path[:size]:
+                return span.start
+    return start
+
+
+def _plan(text: str, place: int, schema_id: str) -> DatumPlan:
+    """Return the plan of a text; what is wrong with it is reported at the id that leads to it."""
+    try:
+        return plan_of_text(text)
+    except DecodeError as error:
+        in_text = f"byte {error.offset} of the text: " if error.clause == SCHEMA_TEXT else ""
+        problem = f"schema {schema_id}: {in_text}{error.problem}"
+        raise DecodeError(problem, place, error.clause, error.path) from None
+
+
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
+    """Return Kafka key and value of a message that was decoded. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on. A message with another
+    envelope has no schema id; ``from_events`` registers its schemas.
+    """
+    with step("key"):
+        key = key_bytes(message.key_envelope)
+    if isinstance(message, Tombstone):
+        return key, None
+    with step("value"):
+        return key, datum_bytes(message.envelope)
+
+
+def key_bytes(key: KeyPart) -> bytes | None:
+    """Return a Kafka key as it is written. Raises: EncodeError."""
+    if isinstance(key, TextKey):
+        raise EncodeError("a key of StringConverter is not Avro", MESSAGES)
+    return None if key is None else datum_bytes(key)
+
+
+def datum_bytes(envelope: Envelope) -> bytes:
+    """Return the id of a schema and the datum after it. Raises: EncodeError."""
+    if not isinstance(envelope, Datum) or envelope.plan is None:
+        raise EncodeError("the id of the schema is not known", MESSAGES)
+    out = bytearray()
+    write_framing(out, envelope.framing, envelope.schema_id)
+    envelope.plan.write(out, envelope.payload)
+    return bytes(out)
