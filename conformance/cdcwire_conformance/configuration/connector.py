@@ -148,7 +148,8 @@ def _full_names() -> dict[str, str]:
 
 
 def _is_meant(connector: Connector, properties: Mapping[str, object], is_sink: bool) -> bool:
-    if properties.get(_VALUES, connector.converter) != connector.converter:
+    given = properties.get(_VALUES)
+    if given != connector.converter and (given is not None or connector.needs_converter):
         return False
     return not connector.classes if is_sink else properties[_CLASS] in connector.classes
 

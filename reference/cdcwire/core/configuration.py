@@ -64,10 +64,12 @@ class Connector:
     ``classes``: values of ``connector.class`` of sources; none: all sinks. ``converter``: the value
     of ``value.converter``, where the connector has one. ``defaults``: options that the connector's
     own defaults give. ``needs``: values that properties must have if they are set; in their names
-    ``*`` is any text.
+    ``*`` is any text. ``needs_converter``: only a connector that names the converter is meant, not
+    one that leaves it to the worker.
     """
 
     converter: str
     classes: tuple[str, ...] = ()
     defaults: Mapping[str, str | int | bool] = field(default_factory=dict, hash=False)
     needs: Mapping[str, str] = field(default_factory=dict, hash=False)
+    needs_converter: bool = False

@@ -76,6 +76,31 @@ def warnings(file: Path, properties: object) -> list[str]:
     return [each.replace(str(file), "FILE") for each in read(file, properties).warnings]
 
 
+def test_a_source_with_an_avro_converter_is_debezium_avro(file: Path) -> None:
+    found = read(file, {**MYSQL, "value.converter": AVRO})
+    assert found.format_for(None) == "debezium-avro"
+    options, _ = found.options_for("debezium-avro")
+    assert options["connector"] == "mysql"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "registry"),
+    [
+        ("as-confluent", "true", "confluent"),
+        ("as-confluent", "false", "apicurio"),
+        ("headers.enabled", "true", "apicurio-headers"),
+        ("headers.enabled", "false", "apicurio"),
+    ],
+)
+def test_settings_of_apicurios_converter_say_where_the_id_is(
+    file: Path, setting: str, value: str, registry: str
+) -> None:
+    converter = "io.apicurio.registry.utils.converter.AvroConverter"
+    name = f"value.converter.apicurio.registry.{setting}"
+    found = read(file, {**MYSQL, "value.converter": converter, name: value})
+    assert found.options_for("debezium-avro")[0]["registry"] == registry
+
+
 def test_a_connector_with_its_name_around_it(file: Path) -> None:
     found = read(file, {"name": "inventory-connector", "config": MYSQL})
     assert found.format_for(None) == "debezium-json"
@@ -271,7 +296,10 @@ def test_unknown_properties_are_named_without_their_values(file: Path) -> None:
             {"connector.class": "io.debezium.connector.mongodb.MongoDbConnector"},
             "FILE: connector.class=io.debezium.connector.mongodb.MongoDbConnector: no format",
         ),
-        ({**MYSQL, "value.converter": AVRO}, "FILE: connector.class=io.debezium.connector.mysql."),
+        (
+            {**MYSQL, "value.converter": "org.example.OtherConverter"},
+            "FILE: connector.class=io.debezium.connector.mysql.",
+        ),
         (
             {**MYSQL, "decimal.handling.mode": "exact"},
             "FILE: decimal.handling.mode: 'exact' is not one of 'auto', 'precise'",

@@ -89,7 +89,12 @@ _CONFLUENT = "io.confluent.connect.avro.AvroConverter"
 _APICURIO = "io.apicurio.registry.utils.converter.AvroConverter"
 _GLUE = "com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter"
 CONNECTORS = tuple(
-    Connector(converter, (f"io.debezium.connector.{name}",), {**options, **defaults})
+    Connector(
+        converter,
+        (f"io.debezium.connector.{name}",),
+        {**options, **defaults},
+        needs_converter=True,
+    )
     for converter, options in (
         (_CONFLUENT, {}),
         (_APICURIO, {"registry": "apicurio-headers"}),
