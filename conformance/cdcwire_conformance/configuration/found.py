@@ -104,8 +104,10 @@ def _value(option: Option, setting: Setting, given: Given) -> OptionValue:
     if not isinstance(given.value, str | int):
         raise ConfigurationError(f"{given.where}: is not a text, a number, true or false")
     shown = given.value if isinstance(given.value, str) else str(given.value).lower()
-    # Kafka Connect takes a number or a boolean for its text.
-    is_text = isinstance(given.value, str) or given.kind == "connector"
+    if given.kind == "sink-uri" and "true" in setting.values and shown in _URI_BOOLEANS:
+        shown = str(_URI_BOOLEANS[shown]).lower()
+    # Kafka Connect takes a number or a boolean for its text. A boolean may have another value here.
+    is_text = isinstance(given.value, str) or given.kind == "connector" or shown in setting.values
     value = setting.value_of(shown) if is_text else given.value
     if given.kind == "sink-uri" and isinstance(option.default, bool):
         value = _URI_BOOLEANS.get(shown, value)

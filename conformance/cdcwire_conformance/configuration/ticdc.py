@@ -33,6 +33,7 @@ _QUEUES = frozenset({"kafka", "kafka+ssl", "pulsar", "pulsar+ssl", "pulsar+http"
 _STORES = frozenset({"file", "nfs", "s3", "gcs", "gs", "azblob", "azure"})
 _DATABASES = frozenset({"mysql", "mysql+ssl", "tidb", "tidb+ssl"})
 
+_SHOWN_BY_MESSAGES = ("avro-include-before-value", "output-row-key")
 # Settings that no message depends on, or that messages show.
 _UNUSED_PARAMETERS = (
     *("kafka-version", "kafka-client-id", "partition-num", "replication-factor", "compression"),
@@ -45,17 +46,27 @@ _UNUSED_PARAMETERS = (
     *("sas-token", "access-tier", "encryption-*", "auth-*", "authentication-token", "token-*"),
     *("basic-*", "oauth2-*", "tls-*", "connection-timeout", "operation-timeout", "batching-*"),
     *("send-timeout", "compression-type", "file-expiration-days", "file-cleanup-cron-spec"),
-    "use-table-id-as-path",
+    *("use-table-id-as-path", "spool-disk-quota", "spool-base-dir"),
+    *_SHOWN_BY_MESSAGES,
 )
 _UNUSED_SETTINGS = (
     *("memory-quota", "case-sensitive", "force-replicate", "check-gc-safe-point"),
     *("ignore-ineligible-table", "enable-old-value", "enable-sync-point", "sync-point-*"),
     *("sql-mode", "bdr-mode", "changefeed-error-stuck-duration", "enable-table-monitor"),
-    *("mounter.*", "filter.*", "scheduler.*", "consistent.*", "synced-status.*"),
+    *(
+        "keyspace",
+        "async-ddl-timeout",
+        "mounter.*",
+        "filter.*",
+        "scheduler.*",
+        "consistent.*",
+        "synced-status.*",
+    ),
     "integrity.corruption-handle-level",
     *("sink.dispatchers", "sink.column-selectors", "sink.encoder-concurrency", "sink.safe-mode"),
     *("sink.transaction-atomicity", "sink.enable-kafka-sink-v2", "sink.advance-timeout-in-sec"),
-    *("sink.send-*", "sink.mysql-config.*", "sink.pulsar-config.*", "sink.debezium*"),
+    *("sink.send-*", "sink.mysql-config.*", "sink.pulsar-config.*"),
+    *(f"sink.kafka-config.codec-config.{name}" for name in _SHOWN_BY_MESSAGES),
     "sink.kafka-config.glue-schema-registry-config.*",
     "sink.kafka-config.output-raw-change-event",
     "sink.cloud-storage-config.output-raw-change-event",

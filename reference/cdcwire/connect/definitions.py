@@ -81,6 +81,8 @@ def _defined(column: Column, style: Style) -> Schema:
             return Schema("int64", schema.optional, types.UNSIGNED_64)
         case kinds.IntType(unsigned=True) | kinds.IntType(24) if not style.is_cdl:
             return _bounded(schema, column.type)
+        case kinds.VectorType() if schema.type == "string":
+            return replace(schema, name=types.TIDB_VECTOR)
         case kinds.BytesType() if schema.type in ("bytes", "string") and schema.name is None:
             if schema.type == "string":
                 schema = replace(schema, name=f"{types.BYTES_TEXT}{style.binary}")

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from cdcwire.connect.schema import RULES, ConnectValue, Schema
+from cdcwire.connect.schema import LOOSE_RULES, RULES, ConnectValue, Schema
 from cdcwire.connect.schema_reader import read_schema
 from cdcwire.connect.schema_text import schema_text
 from cdcwire.connect.schemaless import json_text
@@ -110,7 +110,7 @@ def parse(
     ``schemas_enable``: ``auto`` takes an object of exactly ``schema`` and ``payload`` for an
     envelope, and everything else for a payload alone. ``is_loose``: an object of ``payload`` alone
     is an envelope without schema. A schema may have a default that its type does not have, and a
-    field twice. Raises: TruncatedError, DecodeError.
+    field twice. Bytes that are not UTF-8 are read as U+FFFD. Raises: TruncatedError, DecodeError.
     """
     reading = Reading(null_is_default, max_decimal_digits)
     if schemas_enable != "false":
@@ -119,7 +119,8 @@ def parse(
         if found is not None:
             return found
         reading = Reading(null_is_default, max_decimal_digits)
-    document = read_json(data, RULES)
+    reading.is_loose = is_loose
+    document = read_json(data, LOOSE_RULES if is_loose else RULES)
     value = document.value
     members = value.by_name if isinstance(value, JsonObject) else {}
     is_envelope = members.keys() == {"schema", "payload"}

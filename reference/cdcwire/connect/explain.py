@@ -17,7 +17,14 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Span, Subject
 from cdcwire.core.spans import Spans, json_text
-from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, read_json
+from cdcwire.core.strict_json import (
+    JsonArray,
+    JsonObject,
+    JsonRules,
+    JsonValue,
+    Member,
+    read_json,
+)
 from cdcwire.model.paths import Path
 
 _ENVELOPE = "connect: envelope"
@@ -40,12 +47,14 @@ class Subjects:
     """The subjects that the members of a payload show.
 
     ``rows``: by name, those whose members are columns. ``members``: the others, by path.
-    ``payload``: the payload as a whole, and every member that is not listed.
+    ``payload``: the payload as a whole, and every member that is not listed. ``rules``: those that
+    the decoder read it by.
     """
 
     rows: Mapping[str, Subject] = field(default_factory=lambda: MappingProxyType({}))
     members: Mapping[Path, Subject] = field(default_factory=lambda: MappingProxyType({}))
     payload: Subject | None = None
+    rules: JsonRules = RULES
 
     def is_open(self, name: str) -> bool:
         """Return whether the members of a member have their own spans."""
@@ -74,7 +83,7 @@ def part_spans(
     Raises: DecodeError, when the bytes are not JSON.
     """
     spans = Spans(data, part, (part,))
-    document = read_json(data, RULES)
+    document = read_json(data, subjects.rules)
     value = document.value
     if not isinstance(value, JsonObject):
         spans.add(len(data), (), json_text(value), _TEXT, subject=subjects.payload)

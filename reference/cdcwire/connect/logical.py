@@ -29,6 +29,7 @@ from cdcwire.model.instants import UTC, fixed_offset, utc_text, utc_time_text
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Value
 from cdcwire.model.paths import Path, Step
+from cdcwire.mysql.values import is_vector_text, read_vector
 
 Convert: TypeAlias = Callable[[Value], Value]
 
@@ -74,6 +75,7 @@ _NAMED: dict[str, tuple[str, kinds.Type]] = {
     types.ISO_TIMESTAMP: ("string", kinds.DatetimeType()),
     types.INTERVAL: ("string", kinds.IntervalType("text")),
     types.JSON: ("string", kinds.JsonType()),
+    types.TIDB_VECTOR: ("string", kinds.VectorType()),
     types.ONE_BIT: ("boolean", kinds.BitType(1)),
     types.TINY_BOOLEAN: ("boolean", kinds.BoolType()),
     types.UNTYPED: ("string", kinds.UnknownType()),
@@ -272,6 +274,8 @@ def _converter(schema: Schema) -> Convert:
         return read_instant_text
     if schema.name == types.ZONED_TIME and schema.type == "string":
         return _zoned_time
+    if schema.name == types.TIDB_VECTOR and schema.type == "string":
+        return _vector
     if schema.type == "bytes" and schema.name == types.BITS:
         return _bits
     if schema.type == "boolean" and schema.name == types.ONE_BIT:
@@ -315,6 +319,12 @@ def _bounded(schema: Schema) -> Convert:
         return found
 
     return checked
+
+
+def _vector(value: Value) -> tuple[float, ...]:
+    if not isinstance(value, str) or not is_vector_text(value):
+        raise ConversionError(f"{value!r:.40} is not a vector", _LOGICAL)
+    return read_vector(value)
 
 
 def _guarded(convert: Convert, unavailable: tuple[Value, ...]) -> Convert:

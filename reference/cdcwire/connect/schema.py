@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any, Literal, TypeAlias
 
@@ -33,8 +33,10 @@ RULES = JsonRules(
     limits_clause="connect: limits",
     max_depth=64,
 )
+LOOSE_RULES = replace(RULES, replaces_ill_formed=True)  # of a producer that sends any bytes
 MAX_SCHEMA_DEPTH = 24  # each level of a schema is two of its JSON
 
+TIDB_TYPE = "tidb_type"  # the type of a column, which TiCDC adds; kept as a parameter
 INT_BITS: dict[str, int] = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 PRIMITIVES = frozenset((*INT_BITS, "float", "double", "boolean", "string", "bytes"))
 

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from cdcwire.connect.schema import MAX_SCHEMA_DEPTH, PRIMITIVES, ConnectType, Field, Schema
+from cdcwire.connect.schema import (
+    MAX_SCHEMA_DEPTH,
+    PRIMITIVES,
+    TIDB_TYPE,
+    ConnectType,
+    Field,
+    Schema,
+)
 from cdcwire.connect.types import check_logical_name
 from cdcwire.connect.values import Reading, read_value
 from cdcwire.core.errors import DecodeError, step
@@ -48,7 +55,8 @@ def read_schema(
 ) -> Schema:
     """Return the schema that a JSON object is; ``end`` is where missing members are reported.
 
-    ``is_loose``: leave out defaults that their type does not have, and fields that come again.
+    ``is_loose``: leave out defaults that their type does not have, and fields that come again; keep
+    ``tidb_type`` as a parameter.
     Raises: DecodeError.
     """
     return _Schemas(warnings, is_loose).read(value, start, end, 1, inside_struct=False)
@@ -80,7 +88,7 @@ class _Schemas:
             _text(members.get("name")),
             _version(members.get("version")),
             _text(members.get("doc")),
-            _parameters(members.get("parameters")),
+            self.parameters(members),
             fields=self.fields(members, end, depth) if kind == "struct" else (),
             items=self.part(members, "items", end, depth) if kind == "array" else None,
             keys=self.part(members, "keys", end, depth) if kind == "map" else None,
@@ -104,6 +112,11 @@ class _Schemas:
                 return schema
         size = default.end - default.start + self.defaults.added - before
         return replace(schema, default=value, default_size=size)
+
+    def parameters(self, members: Mapping[str, Member]) -> tuple[tuple[str, str], ...] | None:
+        found = _parameters(members.get("parameters"))
+        tidb_type = _text(members.get(TIDB_TYPE)) if self.is_loose else None
+        return found if tidb_type is None else (*(found or ()), (TIDB_TYPE, tidb_type))
 
     def type_of(self, members: Mapping[str, Member], end: int) -> ConnectType:
         member = members.get("type")
@@ -160,7 +173,7 @@ class _Schemas:
     def report_unknown(self, members: Mapping[str, Member], kind: str, inside_struct: bool) -> None:
         if self.warnings is None:
             return
-        known = (*_SHARED, *_OWN.get(kind, ()))
+        known = (*_SHARED, *_OWN.get(kind, ()), *((TIDB_TYPE,) if self.is_loose else ()))
         for name in members:
             if name not in known or (name == "field" and not inside_struct):
                 self.warnings.append(f"schema member {name!r:.40} is not known ({_UNKNOWN})")

@@ -35,6 +35,7 @@ YEAR = "io.debezium.time.Year"
 ENUM = "io.debezium.data.Enum"
 ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
+TIDB_VECTOR = "io.debezium.data.TiDBVectorFloat32"  # TiCDC's: the text of a vector
 BITS = "io.debezium.data.Bits"
 ONE_BIT = "bit(1)"  # on a boolean, where a definition says that it is a bit string
 TINY_BOOLEAN = "tinyint(1)"  # on a boolean, where a definition says that it holds any int8

@@ -75,15 +75,17 @@ class Reading:
     """The reading of one key or value: how nulls are read, and what is collected and counted.
 
     ``null_is_default``: a null of a schema with a default is the default, as JsonConverter has it.
-    ``warnings``: members that the schemas do not have.
+    ``warnings``: members that the schemas do not have. ``is_loose``: they are not reported, since
+    the producer sends members that it does not declare.
     """
 
-    __slots__ = ("_default_bytes", "digits", "null_is_default", "warnings")
+    __slots__ = ("_default_bytes", "digits", "is_loose", "null_is_default", "warnings")
 
     def __init__(
         self, null_is_default: bool = False, max_decimal_digits: int = MAX_DECIMAL_DIGITS
     ) -> None:
         self.null_is_default = null_is_default
+        self.is_loose = False
         self.warnings: list[str] = []
         self.digits = DecimalDigits(max_decimal_digits, _LIMITS)
         self._default_bytes = 0
@@ -328,9 +330,10 @@ def _read_struct(
             continue
         with step(field.name):
             values.append(read_value(field.schema, member.value, member.start, member.end, reading))
-    reading.warnings.extend(
-        f"member {name!r:.40} is not in the schema ({_UNKNOWN})" for name in members
-    )
+    if not reading.is_loose:
+        reading.warnings.extend(
+            f"member {name!r:.40} is not in the schema ({_UNKNOWN})" for name in members
+        )
     if schema.name == VARIABLE_SCALE_DECIMAL and is_variable_scale(schema):
         scale = values[schema.index("scale") or 0]
         if isinstance(scale, int) and abs(scale) <= MAX_SCALE:  # others are refused as decimals

@@ -40,6 +40,7 @@ Dialect: TypeAlias = Literal[
     "debezium-3.2",
     "debezium-3.5",
     "debezium-3.6",
+    "ticdc",
 ]
 ReplicaIdentity: TypeAlias = Literal["default", "full", "index", "nothing"]
 ConnectorName: TypeAlias = Literal[

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from cdcwire.connect.explain import Subjects
+from cdcwire.connect.schema import LOOSE_RULES, RULES
 from cdcwire.core.reader import EventPart, Subject
+from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import (
     Change,
     Heartbeat,
@@ -103,7 +105,8 @@ def value_subjects(found: Message | None) -> Subjects:
         members["ts_ms",] = Subject(0, ("kind", "what", "sent_ms"))
     elif isinstance(found, (Change, LogicalMessage)) and not found.source.schema:
         members["source", "db"] = Subject(0, ("schema", "database", "extra"), "database")
-    return Subjects(_ROWS, members)
+    is_loose = isinstance(found, Change) and source_of(found.source.connector).has_undeclared
+    return Subjects(_ROWS, members, rules=LOOSE_RULES if is_loose else RULES)
 
 
 def key_subjects(found: Message | None) -> Subjects:

@@ -29,6 +29,7 @@ _EASY_INSTEAD = {r"\b": r"\u0008", r"\f": r"\u000c", r"\\": r"\\"}
 _EASY_DIFFERS = re.compile(r"\\[\\bf]")  # with escaped backslashes, after which b and f are letters
 _SPECIAL = re.compile('[\x00-\x1f"\\\\\u2028\u2029\udc80-\udcff]')
 _ITER_SPECIAL = re.compile('[\x00-\x1f"\\\\\udc80-\udcff]')
+_RAW_SPECIAL = re.compile('[\x00-\x1f"\\\\]')
 _HTML_SPECIAL = re.compile('[\x00-\x1f"\\\\\u2028\u2029\udc80-\udcff<>&]')
 
 
@@ -77,13 +78,15 @@ def finished_easyjson(text: str) -> str:
     return finished_jsoniter(finished_json(text))
 
 
-def jsoniter_string(text: str) -> str:
+def jsoniter_string(text: str, *, is_raw: bool = False) -> str:
     """Return ``text`` as a JSON string as the library jsoniter writes it, without HTML escapes.
 
     It differs from ``json_string``: U+0008 and U+000C have no short escapes, and U+2028 and U+2029
-    stay.
+    stay. ``is_raw``: the lone surrogates of bad bytes stay too, so that the bytes can be sent.
     Source: open-protocol, "json strings".
     """
+    if is_raw:
+        return f'"{_RAW_SPECIAL.sub(lambda found: _EASY_ESCAPES[found.group()], text)}"'
     return f'"{_ITER_SPECIAL.sub(lambda found: _EASY_ESCAPES[found.group()], text)}"'
 
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
         Source,
         Tombstone,
     )
-    from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings, read_settings
     from cdcwire.formats.debezium_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.debezium_json.mapping import to_version_1
+    from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings, read_settings
     from cdcwire.formats.debezium_json.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
         __name__,
         "cdcwire.debezium.message",
-        "cdcwire.debezium.settings",
+        ".settings",
         ".wire",
         "cdcwire.connect.cdl",
         ".mapping",

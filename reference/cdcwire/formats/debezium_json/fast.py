@@ -21,8 +21,8 @@ from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import ROUTER_FIELD, Change, Ddl, Message, Tombstone
 from cdcwire.debezium.reading import is_foreign_op, message_of
-from cdcwire.debezium.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
+from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.wire import (
     image_schemas,
     key_bytes,

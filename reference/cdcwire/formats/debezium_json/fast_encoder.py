@@ -21,7 +21,6 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.connectors import TEXT_PLACES, Member
 from cdcwire.debezium.schemas import block_schema, source_schema
-from cdcwire.debezium.settings import Settings, read_settings
 from cdcwire.debezium.shapes import Shape, shape_of
 from cdcwire.debezium.writing import (
     OPS,
@@ -38,6 +37,8 @@ from cdcwire.debezium.writing_parts import (
     moment_values,
     source_values,
 )
+from cdcwire.formats.debezium_json.settings import Settings, read_settings
+from cdcwire.formats.debezium_json.ticdc import ticdc_messages
 from cdcwire.formats.debezium_json.wire import writer_of
 from cdcwire.model.events import NO_EXTRA, Event, Position, RowChange
 
@@ -66,6 +67,8 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         self._rows: dict[Style, UsualRows[_Template]] = {}
 
     def _messages(self, events: Iterable[Event]) -> Iterator[KafkaMessage]:
+        if self._settings.dialect == "ticdc":
+            return ticdc_messages(events, self._settings, self._tables)
         return messages_of(events, writer_of(self._settings), self._tables, self.piece)
 
     def _piece(self, change: RowChange) -> KafkaMessage:

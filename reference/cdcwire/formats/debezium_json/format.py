@@ -17,14 +17,15 @@ from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Tombstone
-from cdcwire.debezium.settings import OPTIONS, read_settings
 from cdcwire.debezium.writing import messages_of
 from cdcwire.format import Format
 from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
+from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.spans import spans
+from cdcwire.formats.debezium_json.ticdc import ticdc_messages
 from cdcwire.formats.debezium_json.wire import decode, key_bytes, read_key, read_message, writer_of
 from cdcwire.model.events import Event
 
@@ -88,6 +89,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "connect-unknown-member": "dropped, with a warning",
         "connect-unknown-column": "kept with the type that its value shows, and a warning",
         "connect-other-definition": "not used, with a warning",
+        "raw-utf8": "read as U+FFFD",
         "schema-mismatch": "reject",
         "unknown-version": "reject",
     }
@@ -113,7 +115,11 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
     """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
-    yield from messages_of(events, writer_of(read_settings(context)), context.tables)
+    settings = read_settings(context)
+    if settings.dialect == "ticdc":
+        yield from ticdc_messages(events, settings, context.tables)
+        return
+    yield from messages_of(events, writer_of(settings), context.tables)
 
 
 def _warnings(message: Message, context: Context) -> tuple[str, ...]:
@@ -138,6 +144,7 @@ def _key_reader(context: Context) -> KeyReader:
 FORMAT = Format(
     name="debezium-json",
     connectors=CONNECTORS,
+    protocols=("debezium",),
     title="Debezium JSON, and CDL's 2.0",
     page="docs/formats/debezium-json.md",
     shared_pages=("connect",),

@@ -19,6 +19,7 @@ _SCHEMA_CHANGE = {"ddl", "tableChanges"}
 _NOTIFICATION = {"id", "type", "aggregate_type", "additional_data"}
 _ADDED = ("__op", "__deleted", "__table", "__source_table", "__lsn", "__source_lsn")
 _ANY: OptionValues = MappingProxyType({"producer": "any"})
+_TICDC: OptionValues = MappingProxyType({"dialect": "ticdc"})
 _UNWRAP: OptionValues = MappingProxyType({"transforms": "unwrap"})
 _CONNECT_TIMES = (
     b"org.apache.kafka.connect.data.Timestamp",
@@ -104,7 +105,7 @@ def _of_change(part: Part, value: bytes, source: JsonObject) -> Guess:
         "value",
         offset_of(value, "op"),
         alone="sure",
-        options=_options(part, value, version),
+        options=_TICDC if connector == "TiCDC" else _options(part, value, version),
         alternatives=({}, {"replace-null-with-default": True}),
         facts=facts,
     )

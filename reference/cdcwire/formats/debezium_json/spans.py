@@ -14,8 +14,8 @@ from cdcwire.core.reader import Span
 from cdcwire.debezium.message import (
     Message,
 )
-from cdcwire.debezium.settings import read_settings
 from cdcwire.debezium.subjects import clauses_of, key_subjects, value_subjects
+from cdcwire.formats.debezium_json.settings import read_settings
 from cdcwire.formats.debezium_json.wire import read_message
 
 

@@ -18,6 +18,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.debezium.message import (
+    Change,
     KeyPart,
     Message,
     TextKey,
@@ -27,12 +28,13 @@ from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
 from cdcwire.debezium.reading_others import (
     key_part,
 )
-from cdcwire.debezium.settings import Settings, read_settings
 from cdcwire.debezium.source import (
     table_of_json,
 )
+from cdcwire.debezium.ticdc_types import with_types
 from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
 from cdcwire.debezium.writing_parts import Writer
+from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
 
 _KEYS = "debezium-json: keys"
@@ -72,10 +74,15 @@ def read_message(
         more = RowSettings(settings, tables, message.headers)
         row = unwrapped_of(parsed, key_names, key_part(key_parsed), more)
         return checked(row, settings, Origin("value", parsed))
+    if is_loose:
+        settings = replace(settings, decimals="double", unsigned="long")  # TiCDC has no other forms
     structs, origin = image_schemas(Origin("value", parsed), settings, tables)
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, MEMBERS, origin)
-    return message_in(fields, key_parsed, settings, tables, has_key=has_key)
+    found = message_in(fields, key_parsed, settings, tables, has_key=has_key)
+    if is_loose and isinstance(found, Change):
+        return checked(with_types(found, tables), settings, origin)
+    return found
 
 
 def read_key(key: bytes, settings: Settings, *, is_loose: bool = False) -> Parsed | TextKey:

@@ -1,0 +1,92 @@
+"""The types of TiCDC's columns, as far as its Connect schemas leave them open.
+
+TiCDC sends a BIGINT UNSIGNED as the signed integer of the same bits, and bytes as text in base64.
+With ``enable-tidb-extension`` a column's schema names its type in ``tidb_type``. Without it the
+definition of the table does.
+
+Source: debezium-json, "ticdc".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from cdcwire.connect import ConnectValue, Schema, types
+from cdcwire.connect.cdl import Row
+from cdcwire.connect.schema import NO_DEFAULT, TIDB_TYPE, Field
+from cdcwire.core.strict_json import JsonObject
+from cdcwire.debezium.message import Change
+from cdcwire.debezium.source import table_named
+from cdcwire.model import kinds
+from cdcwire.model.events import Table
+
+_DEFAULTS = "debezium-json: ticdc defaults"
+_BYTES = frozenset(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"))
+
+
+def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
+    """Return a change whose columns have the types that ``tidb_type`` or a definition gives."""
+    named = table_named(change.source)
+    known = next((t for t in tables if (t.schema, t.name) == (named.schema, named.name)), named)
+    defined = {column.name: column.type for column in known.columns or ()}
+    return replace(
+        change,
+        before=_row(change.before, "before", defined),
+        after=_row(change.after, "after", defined),
+        warnings=(*change.warnings, *_warnings_of(change.before), *_warnings_of(change.after)),
+    )
+
+
+def _warnings_of(row: Row) -> list[str]:
+    """Return a warning that names the columns whose NULL TiCDC may have sent as a default."""
+    if row.values is None:
+        return []
+    fields = zip(row.schema.fields, row.values, strict=True)
+    names = [field.name for field, value in fields if _may_be_null(field.schema, value)]
+    if not names:
+        return []
+    shown = ", ".join(f"{name:.40}" for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return [f"TiCDC sends the default of a column for NULL: {shown}{more} ({_DEFAULTS})"]
+
+
+def _may_be_null(schema: Schema, value: ConnectValue) -> bool:
+    if not schema.optional or not schema.has_default or value is None:
+        return False
+    return bool(value == schema.default or (schema.name == types.MICRO_TIME and value == 0))
+
+
+def _row(row: Row, name: str, defined: Mapping[str, kinds.Type]) -> Row:
+    """Return a row of the columns that were sent, with their types.
+
+    The schema lists virtual columns too, which no payload has.
+    """
+    payload = None if row.origin is None else row.origin.parsed.json
+    member = payload.get(name) if isinstance(payload, JsonObject) else None
+    if row.values is None or member is None or not isinstance(member.value, JsonObject):
+        return row
+    sent = member.value.by_name
+    pairs = [
+        (Field(field.name, _typed(field.schema, defined.get(field.name))), value)
+        for field, value in zip(row.schema.fields, row.values, strict=True)
+        if field.name in sent
+    ]
+    schema = replace(row.schema, fields=tuple(field for field, _ in pairs))
+    return replace(row, schema=schema, values=tuple(value for _, value in pairs))
+
+
+def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
+    """Return the schema of a column with the type that it lacks; the same if it lacks none.
+
+    The default goes: it has another form than the values.
+    """
+    if schema.name is not None:
+        return schema
+    named = schema.parameter(TIDB_TYPE)
+    is_unsigned = named == "bigint unsigned" or defined == kinds.IntType(64, unsigned=True)
+    if schema.type == "int64" and is_unsigned:
+        return replace(schema, name=types.UNSIGNED_64, default=NO_DEFAULT)
+    if schema.type == "string" and (named in _BYTES or isinstance(defined, kinds.BytesType)):
+        return replace(schema, name=f"{types.BYTES_TEXT}base64", default=NO_DEFAULT)
+    return schema
