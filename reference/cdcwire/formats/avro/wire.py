@@ -68,7 +68,10 @@ def read_message(
 ) -> Message:
     """Read key and value. Raises: DecodeError."""
     if key is None and value is None:
-        problem = "a message has a key or a value"
+        problem = (
+            "a message has a key or a value; TiCDC's new architecture sends neither for a delete "
+            "in a table without primary key, so nothing says which row went"
+        )
         raise DecodeError(problem, 0, MESSAGES, ("key",))
     found_key = None
     if key is not None:

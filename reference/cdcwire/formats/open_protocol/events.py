@@ -104,6 +104,14 @@ def _to_event(
     return replace(change, extra=extra) if extra else change
 
 
+def is_unchanged(row: Row, settings: Settings) -> bool:
+    """Return whether a row is an update without any changed column, which has an empty ``p``.
+
+    Only the newer producer writes it; elsewhere an empty ``p`` means nothing.
+    """
+    return settings.dialect == "ticdc" and row.p is not None and not row.p and not row.d
+
+
 def _row_change(
     key: Key, row: Row, position: Position, settings: Settings, selection: Selection
 ) -> RowChange:
@@ -114,10 +122,10 @@ def _row_change(
         before = read_image(row.d, zone, selection)
         return RowChange(table, "delete", before, None, position, sent=sent)
     after = read_image(row.u or (), zone, selection)
-    if not row.p:
+    if not row.p and not is_unchanged(row, settings):
         return RowChange(table, "insert", None, after, position)
-    sent = "changed" if settings.only_updated_columns else None
-    before = read_image(row.p, zone, selection)
+    sent = "changed" if settings.only_updated_columns or not row.p else None
+    before = read_image(row.p or (), zone, selection)
     return RowChange(table, "update", before, after, position, sent=sent)
 
 

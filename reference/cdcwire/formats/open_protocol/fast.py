@@ -22,7 +22,7 @@ from cdcwire.core.limits import MAX_FAST_JSON_BYTES, JsonValues
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.formats.open_protocol.events import events_of
+from cdcwire.formats.open_protocol.events import events_of, is_unchanged
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.keys import read_key
 from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
@@ -244,8 +244,10 @@ class RowDecoder(FastDecoder):
         key, value, compression = message.key, message.value, self.settings.compression
         rules = value_rules(self.settings.dialect)
         for item in read_message(key, value, self.selection, compression, rules).items:
-            if isinstance(item.value, RowItem) and not item.key.rid and not item.key.ccl:
-                found.append(self._plain_row(item.key, item.value))
+            row = item.value if isinstance(item.value, RowItem) else None
+            is_plain = row is not None and not is_unchanged(row, self.settings)
+            if row is not None and is_plain and not item.key.rid and not item.key.ccl:
+                found.append(self._plain_row(item.key, row))
             else:
                 found += events_of(Message((item,)), self.settings, self.blobs, self.selection)
         return found

@@ -1,0 +1,51 @@
+"""Updates of the newer producer in which no column has changed."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from cdcwire.core.context import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.open_protocol.fast import RowDecoder
+from cdcwire.formats.open_protocol.format import FORMAT
+from cdcwire.model.events import RowChange
+
+
+def framed(text: bytes) -> bytes:
+    return struct.pack(">Q", len(text)) + text
+
+
+KEY = struct.pack(">Q", 1) + framed(b'{"ts":5,"scm":"test","tbl":"t","t":1}')
+VALUE = framed(b'{"u":{"a":{"t":3,"f":65,"v":1},"b":{"t":15,"f":64,"v":"x"}},"p":{}}')
+MESSAGE = KafkaMessage(KEY, VALUE)
+NEWER = {"dialect": "ticdc", "only-output-updated-columns": True}
+
+
+def read(options: dict[str, str | bool]) -> RowChange:
+    (event,) = FORMAT.to_events(MESSAGE, context=Context(options=options))
+    assert isinstance(event, RowChange)
+    return event
+
+
+@pytest.mark.parametrize("options", [NEWER, {"dialect": "ticdc"}])
+def test_empty_old_row_of_the_newer_producer_is_an_update(options: dict[str, str | bool]) -> None:
+    event = read(options)
+    assert (event.op, event.sent) == ("update", "changed")
+    assert event.before is not None
+    assert event.before.columns == ()
+
+
+def test_empty_old_row_means_nothing_elsewhere() -> None:
+    assert read({"dialect": "tiflow"}).op == "insert"
+
+
+def test_update_without_change_comes_back_in_its_bytes() -> None:
+    context = Context(options=NEWER)
+    assert list(FORMAT.from_events([read(NEWER)], context=context)) == [MESSAGE]
+
+
+def test_fast_decoder_reads_the_same_update() -> None:
+    context = Context(options=NEWER)
+    assert RowDecoder(context).decode_events(MESSAGE) == [read(NEWER)]
