@@ -1,6 +1,6 @@
 """Neutral events as the messages of TiCDC's ``debezium`` protocol.
 
-The payload stands before the schema, the order of members is the producer's, and texts and numbers
+The payload comes before the schema. Members have the order of the producer. Texts and numbers
 are as jsoniter writes them. A row has the columns that the event has. Their order, and the columns
 that the schema lists in addition, come from the definition of the table where there is one.
 
