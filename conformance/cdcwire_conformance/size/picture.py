@@ -53,10 +53,22 @@ def picture(results: SizeResults, path: str | Path, batch: int | None = None) ->
         figure = figures.Figure(layout="constrained")
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.02, hspace=0.02)
         _draw(figure, results, shown)
+        _settle(figure)
         metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"Software": None}
         kind = file.suffix.lower().removeprefix(".")
         with whole_file(file) as out:
             figure.savefig(out, format=kind, dpi=150, metadata=metadata, facecolor="white")
+
+
+def _settle(figure: Any) -> None:
+    """Lay the panels out, in places of few digits.
+
+    The solver's last bits vary between runs, and the ids of an SVG are made from them.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for panel in figure.axes:
+        panel.set_position([round(number, 6) for number in panel.get_position().bounds])
 
 
 def ratios(results: SizeResults, baseline: str, batch: int, compression: str) -> dict[str, float]:

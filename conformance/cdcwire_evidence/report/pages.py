@@ -56,7 +56,6 @@ def first_page(document: Mapping[str, Json]) -> str:
         "",
         *_formats(document),
         "",
-        *_libraries(document),
         f"**Known-wrong decoders**: {_known_wrong(document)} "
         f"**Planted differences**: {_planted(document)}",
         "",
@@ -155,6 +154,7 @@ def _first(lines: list[str], where: str) -> list[str]:
 def _formats(document: Mapping[str, Json]) -> list[str]:
     decoders = [reader for reader in document["readers"] if reader["kind"] == "decoder"]
     scores = [_scores(reader) for reader in decoders]
+    libraries = _libraries(document)
     rows = [
         (
             each["format"],
@@ -163,16 +163,17 @@ def _formats(document: Mapping[str, Json]) -> list[str]:
             f"{each['others']:,}",
             f"{len(each['author_only']):,}",
             *(_score(score.get(each["format"])) for score in scores),
+            libraries.get(each["format"], "-"),
         )
         for each in document["evidence"]
     ]
     names = (reader["name"] for reader in decoders)
     head = ("format", "cases", "from a producer", "confirmed by others", "author only", *names)
-    return table(head, rows)
+    return table((*head, "libraries that people use: cases passed of asked"), rows)
 
 
-def _libraries(document: Mapping[str, Json]) -> list[str]:
-    """Return a table of the libraries' scores, a row for each format, best first."""
+def _libraries(document: Mapping[str, Json]) -> dict[str, str]:
+    """Return the scores of the libraries for each format, best first."""
     by_format: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for reader in document["readers"]:
         if reader["kind"] == "library":
@@ -180,12 +181,7 @@ def _libraries(document: Mapping[str, Json]) -> list[str]:
                 if score["asked"]:
                     share = score["passed"] / score["asked"]
                     by_format[name].append((-share, f"{reader['name']} {_score(score)}"))
-    if not by_format:
-        return []
-    rows = [
-        (name, ", ".join(text for _, text in sorted(found))) for name, found in by_format.items()
-    ]
-    return [*table(("format", "libraries that people use: cases passed of asked"), rows), ""]
+    return {name: ", ".join(text for _, text in sorted(found)) for name, found in by_format.items()}
 
 
 def _scores(reader: Json) -> dict[str, Json]:
