@@ -1,14 +1,15 @@
 """The decoder for consumers: made once and kept, from any Kafka client's records to typed rows.
 
 ``Decoder`` uses the fast decoder of the format, which gives the same events and errors as the plain
-one. It does no input or output. It does not hold table state between records.
+one. It does no input or output. Between records it keeps only the table definitions that the feed
+itself sends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from threading import local
+from threading import Lock, local
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
@@ -18,6 +19,7 @@ from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row, event_of
+from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.core.typed_rows import TypedRows
 from cdcwire.format import MessageDecoder
 from cdcwire.model.events import (
@@ -107,6 +109,8 @@ class Decoder(Generic[ChangeT]):
     decoded whole or not at all. ``engine``: "plain" decodes by the plain decoder, which reads like
     the format's page.
 
+    Definitions that a record sends, as those of ``simple``, count for it and for later records.
+
     Raises: ValueError for an unknown format, OptionError for an unknown option or value,
     TypeError for ``rows`` of another type.
 
@@ -181,6 +185,7 @@ class Decoder(Generic[ChangeT]):
         self._on_error = on_error
         self._engine = engine
         self._of_thread = local()  # fast decoders are not thread-safe
+        self._learning = Lock()
 
     def __repr__(self) -> str:
         return f"Decoder({self._format.name!r})"
@@ -194,6 +199,8 @@ class Decoder(Generic[ChangeT]):
         for a row that does not fit its type. ValueError for an error of confluent-kafka.
         """
         message = message_of(record)
+        if self._format.tables_in is not None and isinstance(message, KafkaMessage):
+            self._learn(self._format.tables_in(message, self._context))
         try:
             changes = list(self._decoder()(message))
         except DecodeError as error:
@@ -216,6 +223,12 @@ class Decoder(Generic[ChangeT]):
     def explain(self, record: object, /) -> Explanation:
         """Return what each byte of a record means, up to its first error."""
         return self._format.explain(message_of(record), context=self._context)
+
+    def _learn(self, tables: tuple[Table, ...]) -> None:
+        with self._learning:
+            if not set(tables) <= set(self._context.tables):
+                self._context = with_sent_tables(self._context, (*self._context.tables, *tables))
+                self._of_thread = local()
 
     def _decoder(self) -> MessageDecoder:
         found: MessageDecoder | None = getattr(self._of_thread, "decode", None)

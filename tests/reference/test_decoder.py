@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 import pytest
 
 import cdcwire
 from cdcwire import Bad, Change, DecodeError, Decoder, KafkaMessage, OptionError, RowChange
+from cdcwire.model.text import event_to_json
+from cdcwire_conformance.corpus.store import load_case
 
 
 def maxwell(kind: str = "insert", **data: object) -> bytes:
@@ -236,6 +238,20 @@ def test_unknown_format_names_the_known() -> None:
 def test_misspelled_option_is_an_option_error(engine: cdcwire.decoder.Engine) -> None:
     with pytest.raises(OptionError, match="'protocool' is not an option here"):
         Decoder("maxwell-json", options={"protocool": 1}, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_tables_that_a_feed_sends_count_for_later_records(engine: Literal["auto", "plain"]) -> None:
+    """The case has a row of a version, the statement that makes the next one, and rows of it."""
+    case = load_case("simple/schemas/new-version")
+    decoder = Decoder("simple", engine=engine)
+    assert [event_to_json(event) for event in decoder.iter(case.messages)] == case.events
+    late = Decoder("simple", engine=engine)
+    with pytest.raises(DecodeError, match="no table schema"):
+        late.decode(case.messages[3])
+    assert late.decode(case.messages[0]) == []
+    with pytest.raises(DecodeError, match="no table schema"):
+        late.decode(case.messages[3])
 
 
 @pytest.mark.parametrize(
