@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from random import Random
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.core.sent_tables import with_sent_tables
+from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType, Type, Value
 from cdcwire.registry import get_format
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs, size_of
@@ -180,6 +183,14 @@ def encoded(
     context = replace(given.context(), options=options, tables=tables)
     messages = tuple(format_.from_events(events, context=context))
     carried = [each for each in messages if isinstance(each, type(given.message))]
+    if format_.tables_in is not None:
+        sent: dict[Message, tuple[Table, ...]] = {
+            each: format_.tables_in(each, context)
+            for each in messages
+            if isinstance(each, KafkaMessage)
+        }
+        tables = with_sent_tables(context, chain.from_iterable(sent.values())).tables
+        carried = [each for each in carried if not sent.get(each)] or carried
     longest = max(carried, key=size_of, default=given.message)
     files = tuple(each for each in messages if each is not longest)[:_MOST_FILES]
     grown = replace(

@@ -174,7 +174,7 @@ def test_a_connector_excludes_a_changefeed(
         "mysql://alice:alice-secret@db/",
         "alice-secret",
         "kafka://alice:alice-secret@[x/t?protocol=craft",
-        "kafka://b/t?sasl-password=alice-secret&protocol=simple",
+        "kafka://b/t?sasl-password=alice-secret&protocol=unknown",
         "kafka://b/t?protocol=craft&sasl-password=alice-secret&max-batch-size=many",
     ],
 )

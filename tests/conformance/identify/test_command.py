@@ -124,7 +124,10 @@ def test_a_tombstone_lists_all_candidates(
     Path("t.jsonl").write_text('{"key": null, "value": null}\n')
     assert main(["identify", "t.jsonl"]) == 1
     first = capsys.readouterr().out.splitlines()[0]
-    assert first == "t.jsonl: not identified; possible: canal-json, cdl-json, debezium-json"
+    assert (
+        first
+        == "t.jsonl: not identified; possible: canal-json, cdl-json, debezium-json, debezium-avro"
+    )
 
 
 def test_unknown_bytes_are_not_identified(

@@ -55,7 +55,8 @@ def other_form(value: Json, says_zones: bool) -> Json:
         return value
     names = {name: v for name, v in value.items() if name not in ("index", "label")}
     if "index" in value:
-        return {**names, "label": label_of(kind, int(value["index"]))}
+        label = label_of(kind, int(value["index"]))
+        return {**names, "label": label} if index_of(kind, label) == int(value["index"]) else value
     number = index_of(kind, value["label"])
     return value if number is None else {**names, "index": str(number)}
 

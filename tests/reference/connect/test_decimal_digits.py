@@ -25,6 +25,7 @@ WITH_LIMIT = [
     name
     for name in FORMAT_NAMES
     if any(option.name == "max-decimal-digits" for option in get_format(name).options)
+    and get_format(name).schemas is None  # Avro's decimals have no exponent
 ]
 
 

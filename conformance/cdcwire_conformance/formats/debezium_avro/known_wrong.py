@@ -28,6 +28,13 @@ from cdcwire_conformance.known_wrong.decoder import (
     wrong_rows,
     wrong_values,
 )
+from cdcwire_conformance.known_wrong.events import EVENTS, OLD_ROWS, OPERATIONS, SCHEMA_CHANGES
+from cdcwire_conformance.known_wrong.values import (
+    BINARY_AND_JSON,
+    CUT_VALUES,
+    NUMBERS_AND_TEXTS,
+    VALUES,
+)
 
 _OWN = ("connect.", "logicalType", "scale", "precision")
 
@@ -133,6 +140,14 @@ def end_of_value_ignored(message: Message) -> Iterable[Message]:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *VALUES,
+    *CUT_VALUES,
+    *NUMBERS_AND_TEXTS,
+    *BINARY_AND_JSON,
+    *EVENTS,
+    *OPERATIONS,
+    *OLD_ROWS,
+    *SCHEMA_CHANGES,
     *avro_known_wrong.SCHEMA_FAULTS,
     null_first,
     connect_members_ignored,
