@@ -1,4 +1,4 @@
-"""What holds for all tests: evidence can be imported, samples, and a run without tests is red.
+"""Settings of all tests: evidence can be imported, samples, and a run without tests is red.
 
 The folder of ``cdcwire_evidence``, which is not in the wheel, is searched last, so that an
 installed wheel is tested and not the checkout.

@@ -109,7 +109,7 @@ class Decoder(Generic[ChangeT]):
     decoded whole or not at all. ``engine``: "plain" decodes by the plain decoder, which reads like
     the format's page.
 
-    Definitions that a record sends, as those of ``simple``, count for it and for later records.
+    Definitions of tables that a record sends count for it and for later records.
 
     Raises: ValueError for an unknown format, OptionError for an unknown option or value,
     TypeError for ``rows`` of another type.

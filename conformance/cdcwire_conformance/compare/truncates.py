@@ -19,7 +19,7 @@ from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement
 
 _Truncates: TypeAlias = "Counter[tuple[int, str]]"
-"""How often each table is truncated at a position; 0 where there are none."""
+"""How often each table is truncated at a position; a table that is missing counts as 0."""
 
 
 def with_truncates(

@@ -79,7 +79,7 @@ class TableReader:
         return read_type(self.cursor, self.types, self.schema)
 
     def read_existing(self) -> ReadTable:
-        """Read the name of a table. Returns: the table. Raises: DdlError if there is none."""
+        """Read the name of a table. Returns: the table. Raises: DdlError without a name."""
         begin = self.cursor.token
         place = self.read_place()
         found = self.found.get(place)

@@ -78,7 +78,7 @@ class ClockFacts:
 
 
 def zone_of(kind: Type, time_zone: str) -> str | None:
-    """Return the named zone in which values of a kind are local times; None if there is none.
+    """Return the named zone in which values of a kind are local times, or None.
 
     ``time_zone``: of values whose zone is not known.
     """

@@ -46,7 +46,7 @@ by what the plain decoders read, because the settings of a producer lose somethi
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict on a pair. ``said``: what the comparison said, or why there is none."""
+    """The verdict on a pair. ``said``: what the comparison said, or why it said nothing."""
 
     verdict: Verdict
     said: str = ""

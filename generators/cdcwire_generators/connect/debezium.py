@@ -42,7 +42,7 @@ from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.samples import Need, has_markers, has_schema_changes, never
 
-# The version that each dialect stands for. ``debezium`` is the oldest, where an event names none.
+# The version of each dialect. ``debezium`` is the oldest, where an event names no version.
 _VERSIONS = {
     "cdl": "1.4.0.Final",
     "debezium": "1.4.0.Final",
