@@ -199,8 +199,9 @@ class Decoder(Generic[ChangeT]):
         for a row that does not fit its type. ValueError for an error of confluent-kafka.
         """
         message = message_of(record)
-        if self._format.tables_in is not None and isinstance(message, KafkaMessage):
-            self._learn(self._format.tables_in(message, self._context))
+        tables_in = self._format.tables_in
+        if tables_in is not None and isinstance(message, KafkaMessage):
+            self._learn(tables_in(message, self._context))
         try:
             changes = list(self._decoder()(message))
         except DecodeError as error:
@@ -225,6 +226,8 @@ class Decoder(Generic[ChangeT]):
         return self._format.explain(message_of(record), context=self._context)
 
     def _learn(self, tables: tuple[Table, ...]) -> None:
+        if not tables:
+            return
         with self._learning:
             if not set(tables) <= set(self._context.tables):
                 self._context = with_sent_tables(self._context, (*self._context.tables, *tables))
