@@ -17,8 +17,8 @@ BARS = {"import cdcwire": 5.0, "from cdcwire import craft": 25.0}
 # The first use of a name loads what it needs, so these show what a program waits for.
 ALSO = (
     "from cdcwire import craft; craft.decode",
-    "from cdcwire import craft; craft.to_events",
-    "from cdcwire import open_protocol; open_protocol.to_events",
+    "from cdcwire import Decoder; Decoder('craft')",
+    "from cdcwire import Decoder; Decoder('open-protocol')",
     "from cdcwire.formats.craft import fast",
 )
 NOTHING = "pass"

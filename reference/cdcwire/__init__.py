@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all of 
 if TYPE_CHECKING:
     from typing import Any
 
-    from cdcwire.core.context import Context
+    from cdcwire.core.context import Compression, Context
     from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
     from cdcwire.core.message import KafkaMessage, StoredFile
     from cdcwire.core.options import OptionError
@@ -30,6 +30,7 @@ __all__ = [
     "Bad",
     "Change",
     "Column",
+    "Compression",
     "Context",
     "DecodeError",
     "Decoder",
@@ -55,6 +56,7 @@ _MODULES = {
     "DecodeError": "cdcwire.core.errors",
     "EncodeError": "cdcwire.core.errors",
     "TruncatedError": "cdcwire.core.errors",
+    "Compression": "cdcwire.core.context",
     "Context": "cdcwire.core.context",
     "OptionError": "cdcwire.core.options",
     "Bad": "cdcwire.decoder",

@@ -13,7 +13,7 @@ from threading import Lock, local
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
-from cdcwire.core.context import EVERYTHING, Context, Selection
+from cdcwire.core.context import EVERYTHING, Compression, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -103,11 +103,11 @@ class Decoder(Generic[ChangeT]):
 
     ``rows``: the type of row states. Without it, changes are neutral ``RowChange`` events. With
     dict, tuple, a TypedDict, a dataclass, a NamedTuple or a ``msgspec.Struct``, they are
-    ``Change`` objects. ``tables``, ``schemas`` and ``options``: as in ``Context``.
-    ``only``: names of the wanted tables, ``"shop.orders"``; ``"orders"`` if the format has no
-    schema. ``on_error``: "raise", "skip" the record, or a function that gets ``Bad``; a record is
-    decoded whole or not at all. ``engine``: "plain" decodes by the plain decoder, which reads like
-    the format's page.
+    ``Change`` objects. ``tables``, ``schemas``, ``options``, ``blobs``, ``compressions``: as in
+    ``Context``. ``only``: names of the wanted tables, ``"shop.orders"``; ``"orders"`` if the
+    format has no schema. ``on_error``: "raise", "skip" the record, or a function that gets
+    ``Bad``; a record is decoded whole or not at all. ``engine``: "plain" decodes by the plain
+    decoder, which reads like the format's page.
 
     Definitions of tables that a record sends count for it and for later records.
 
@@ -134,6 +134,8 @@ class Decoder(Generic[ChangeT]):
         tables: Iterable[Table] = (),
         schemas: Mapping[str, str] = _NOTHING,
         options: Mapping[str, OptionValue] = _NOTHING,
+        blobs: Mapping[str, bytes] = _NOTHING,
+        compressions: Mapping[str, Compression] = _NOTHING,
         only: Iterable[str] | None = None,
         on_error: OnError = "raise",
         engine: Engine = "auto",
@@ -149,6 +151,8 @@ class Decoder(Generic[ChangeT]):
         tables: Iterable[Table] = (),
         schemas: Mapping[str, str] = _NOTHING,
         options: Mapping[str, OptionValue] = _NOTHING,
+        blobs: Mapping[str, bytes] = _NOTHING,
+        compressions: Mapping[str, Compression] = _NOTHING,
         only: Iterable[str] | None = None,
         on_error: OnError = "raise",
         engine: Engine = "auto",
@@ -163,11 +167,14 @@ class Decoder(Generic[ChangeT]):
         tables: Iterable[Table] = (),
         schemas: Mapping[str, str] = _NOTHING,
         options: Mapping[str, OptionValue] = _NOTHING,
+        blobs: Mapping[str, bytes] = _NOTHING,
+        compressions: Mapping[str, Compression] = _NOTHING,
         only: Iterable[str] | None = None,
         on_error: OnError = "raise",
         engine: Engine = "auto",
     ) -> None:
         self._format = get_format(format)
+        _expect_mappings(schemas=schemas, options=options, blobs=blobs, compressions=compressions)
         if engine not in ("auto", "plain"):
             raise ValueError(f"engine is {engine!r:.80}; it must be 'auto' or 'plain'")
         if not callable(on_error) and on_error not in ("raise", "skip"):
@@ -178,6 +185,8 @@ class Decoder(Generic[ChangeT]):
             options=dict(options),
             tables=_tables_of(tables),
             schemas=schemas,
+            blobs=blobs,
+            compressions=compressions,
             selection=EVERYTHING if only is None else _selection_of(only),
         )
         self._format.decoder(self._context)  # reports wrong settings at once
@@ -338,6 +347,12 @@ def _tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
     return tuple(table for table in found if isinstance(table, Table))
 
 
+def _expect_mappings(**arguments: object) -> None:
+    for name, value in arguments.items():
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{name} is {value!r:.60}; it must be a mapping, such as a dict")
+
+
 def _selection_of(only: Iterable[str]) -> Selection:
     if isinstance(only, str):
         raise TypeError(f"only is the text {only!r:.60}; it must be a set of names of tables")
@@ -346,10 +361,18 @@ def _selection_of(only: Iterable[str]) -> Selection:
 
 
 def decode(
-    format: str, record: object, /, *, options: Mapping[str, OptionValue] = _NOTHING
+    format: str,
+    record: object,
+    /,
+    *,
+    tables: Iterable[Table] = (),
+    schemas: Mapping[str, str] = _NOTHING,
+    options: Mapping[str, OptionValue] = _NOTHING,
 ) -> list[RowChange | SchemaChange | Progress | Marker]:
-    """Return the events of one record. For more than one record, keep a ``Decoder``.
+    """Return the events of one record, whatever was decoded before.
 
+    The decoders of the last formats and settings are kept, so that later calls are fast. A record
+    that needs the table schema in another record needs a ``Decoder``.
     Raises: as ``Decoder`` and ``Decoder.decode``.
 
     Examples:
@@ -359,4 +382,38 @@ def decode(
         'resolved'
 
     """
-    return Decoder(format, options=options).decode(record)
+    return _kept(format, _tables_of(tables), schemas, options).decode(record)
+
+
+_MAX_KEPT = 64
+_KEPT: dict[object, Decoder[RowChange]] = {}
+
+
+def _kept(
+    format: str,
+    tables: tuple[Table, ...],
+    schemas: Mapping[str, str],
+    options: Mapping[str, OptionValue],
+) -> Decoder[RowChange]:
+    """Return a decoder that knows nothing but its settings and layouts; make it if it is new."""
+    _expect_mappings(schemas=schemas, options=options)
+    # A kept decoder keeps its tables and schemas, so that no other object gets their identity.
+    # Options of equal values and other types differ: 1 is no boolean.
+    key = (
+        format,
+        tuple(map(id, tables)),
+        tuple(schemas.items()) if type(schemas) is dict else id(schemas),
+        tuple([(name, type(value), value) for name, value in options.items()]),
+    )
+    try:
+        found = _KEPT.get(key)
+    except TypeError:  # an option of another type: Decoder says so
+        return Decoder(format, tables=tables, schemas=schemas, options=options)
+    if found is None:
+        schemas = dict(schemas) if type(schemas) is dict else schemas
+        found = Decoder(format, tables=tables, schemas=schemas, options=options)
+        if get_format(format).tables_in is None:
+            if len(_KEPT) >= _MAX_KEPT:
+                _KEPT.clear()
+            _KEPT[key] = found
+    return found

@@ -90,7 +90,7 @@ class Format:
 
     # The codec.
     to_events: ToEvents
-    """The plain decoder. The package of the format exports it, ``from_events`` and ``explain``."""
+    """The plain decoder, which reads like the format's page: the oracle of the fast decoder."""
     from_events: FromEvents
     spans: Callable[[Message, Context], Iterator[Span]]
     """Yields the spans of a message while it reads it, those of the key before those of the value.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from itertools import chain, zip_longest
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire import Change, Decoder, OptionError
+from cdcwire import Change, Decoder, OptionError, decode
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -80,6 +81,38 @@ def test_case_is_decoded_as_the_plain_decoder_does(name: str) -> None:
             assert text(outcome(decoder.decode, message)) == expected, case.id
             count += 1
     assert count > 0
+
+
+def once(name: str, context: Context) -> object:
+    """Return the function that decodes one message, as users call it."""
+    options, tables, schemas = context.options, context.tables, context.schemas
+    return partial(decode, name, options=options, tables=tables, schemas=schemas)
+
+
+@each_format
+def test_function_decodes_interleaved_feeds_as_the_plain_decoder_does(name: str) -> None:
+    """Feeds of other options, tables and schemas take turns, and each message comes twice."""
+    feeds = [[(case, context, each) for each in case.messages] for case, context in cases_of(name)]
+    for case, context, message in filter(None, chain(*zip_longest(*feeds))):
+        expected = text(outcome(plain(name, with_tables_in(name, message, context)), message))
+        for _ in range(2):
+            assert text(outcome(once(name, context), message)) == expected, case.id
+
+
+@each_format
+@given(data=st.data())
+def test_function_decodes_damaged_messages_as_the_plain_decoder_does(
+    name: str, data: st.DataObject
+) -> None:
+    case, context = data.draw(st.sampled_from(cases_of(name)))
+    for message in case.messages:
+        place = data.draw(st.floats(0, 1, exclude_max=True))
+        broken = damaged(message, place, data.draw(st.integers(0, 255)))
+        known = with_tables_in(name, broken, context)
+        for each in (message, broken):
+            outcome(once(name, context), each)
+        expected = text(outcome(plain(name, known), broken))
+        assert text(outcome(once(name, context), broken)) == expected
 
 
 def damaged(message: Message, place: float, byte: int) -> Message:

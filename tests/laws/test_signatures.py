@@ -15,8 +15,8 @@ from cdcwire.format import Explain, FromEvents, ToEvents
 from cdcwire.registry import FORMAT_NAMES, get_format
 
 KINDS = inspect.Parameter
-FUNCTIONS = {"to_events": ToEvents, "from_events": FromEvents, "explain": Explain}
-SUBJECTS = {"to_events": "message", "from_events": "events", "explain": "message"}
+FUNCTIONS = {"from_events": FromEvents, "explain": Explain}
+SUBJECTS = {"from_events": "events", "explain": "message"}
 
 
 @pytest.fixture(params=FORMAT_NAMES)
@@ -52,6 +52,16 @@ def test_function_takes_its_subject_and_a_context_by_name(package: ModuleType, n
 def test_format_has_the_functions_of_its_package(package: ModuleType, name: str) -> None:
     assert getattr(package.FORMAT, name) == getattr(package, name)
     assert get_format(package.FORMAT.name) is package.FORMAT
+
+
+def test_plain_decoder_takes_a_message_and_a_context_by_name(package: ModuleType) -> None:
+    function = package.FORMAT.to_events
+    assert shape(function) == [
+        ("message", KINDS.POSITIONAL_OR_KEYWORD, KINDS.empty),
+        ("context", KINDS.KEYWORD_ONLY, NO_CONTEXT),
+    ]
+    assert types(function) == types(ToEvents.__call__)
+    assert not hasattr(package, "to_events")  # users have one way: Decoder and decode
 
 
 def test_decode_takes_the_value_and_the_rest_by_name(package: ModuleType) -> None:

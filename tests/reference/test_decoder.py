@@ -5,12 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Literal, NamedTuple, TypedDict
 
 import pytest
 
 import cdcwire
-from cdcwire import Bad, Change, DecodeError, Decoder, KafkaMessage, OptionError, RowChange
+from cdcwire import (
+    Bad,
+    Change,
+    Compression,
+    DecodeError,
+    Decoder,
+    KafkaMessage,
+    OptionError,
+    RowChange,
+)
 from cdcwire.model.text import event_to_json
 from cdcwire_conformance.corpus.store import load_case
 
@@ -262,6 +272,10 @@ def test_tables_that_a_feed_sends_count_for_later_records(engine: Literal["auto"
         {"tables": "CREATE TABLE t (id INT)"},
         {"tables": [1]},
         {"only": "shop.orders"},
+        {"options": [("time-zone", "UTC")]},
+        {"schemas": "schemas/"},
+        {"blobs": b""},
+        {"compressions": "lz4"},
     ],
 )
 def test_wrong_argument_is_named(arguments: dict[str, object]) -> None:
@@ -278,6 +292,64 @@ def test_explain_takes_the_same_records() -> None:
 
 def test_one_record_is_decoded_by_a_function() -> None:
     assert cdcwire.decode("maxwell-json", VALUE) == Decoder("maxwell-json").decode(VALUE)
+
+
+def test_function_sees_changed_options() -> None:
+    options: dict[str, str | int | bool] = {}
+    assert cdcwire.decode("maxwell-json", VALUE, options=options)
+    options["protocool"] = 1
+    with pytest.raises(OptionError, match="'protocool' is not an option here"):
+        cdcwire.decode("maxwell-json", VALUE, options=options)
+
+
+def test_function_tells_one_from_true() -> None:
+    case = load_case("canal-json/large/claim-check-insert")
+    options = {**case.options, "enable-tidb-extension": True}
+    assert cdcwire.decode("canal-json", case.messages[0], options=options)
+    with pytest.raises(OptionError, match="option enable-tidb-extension=1 is not"):
+        cdcwire.decode(
+            "canal-json", case.messages[0], options={**options, "enable-tidb-extension": 1}
+        )
+
+
+def test_function_remembers_no_table_that_a_record_sends() -> None:
+    case = load_case("simple/schemas/new-version")
+    for message in (case.messages[0], case.messages[2]):
+        cdcwire.decode("simple", message)
+    with pytest.raises(DecodeError, match="no table schema"):
+        cdcwire.decode("simple", case.messages[3])
+
+
+def test_function_reads_new_schemas_of_the_same_mapping() -> None:
+    case = load_case("avro/before/update")
+    schemas: dict[str, str] = {}
+    decode = partial(cdcwire.decode, "avro", schemas=schemas, options=case.options)
+    with pytest.raises(DecodeError, match="schema"):
+        decode(case.messages[0])
+    schemas.update(case.context().schemas)
+    assert len(decode(case.messages[0])) == 1
+
+
+def test_claim_check_file_is_read() -> None:
+    case = load_case("canal-json/large/claim-check-insert")
+    options, blobs = case.options, case.context().blobs
+    found = []
+    for files in ({}, blobs):
+        decoder = Decoder("canal-json", rows=dict, options=options, blobs=files)
+        [change] = decoder.decode(case.messages[0])
+        assert isinstance(change, Change)
+        found.append(change.after)
+    assert found == [{"id": 1}, {"id": 1, "v": "x", "n": 2}]
+
+
+def test_compression_is_undone() -> None:
+    case, opened = load_case("canal-json/compression/lz4"), load_case("canal-json/compression/none")
+    value = opened.messages[0].value
+    assert value is not None
+    lz4 = Compression(lambda data: data, lambda data: value)
+    decoder = Decoder("canal-json", options=case.options, compressions={"lz4": lz4})
+    plain = Decoder("canal-json", options=opened.options)
+    assert decoder.decode(case.messages[0]) == plain.decode(value)
 
 
 def test_dir_has_the_public_names() -> None:

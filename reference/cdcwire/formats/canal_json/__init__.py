@@ -1,8 +1,8 @@
 """Canal-JSON, of TiCDC and of the official Canal: rows, DDL and watermarks as JSON objects.
 
 ``decode`` and ``encode`` are the wire of one object, without loss; ``read_messages`` takes a file
-of them. ``to_events``, ``from_events`` and ``to_files`` lead to and from the neutral model. The
-page of the format is docs/formats/canal-json.md.
+of them. ``from_events`` and ``to_files`` write neutral events. The page of the format is
+docs/formats/canal-json.md.
 """
 
 from cdcwire.core.exports import exports
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cdcwire.formats.canal_json.columns import Definitions
     from cdcwire.formats.canal_json.events import from_event
     from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
-    from cdcwire.formats.canal_json.format import FORMAT, explain, from_events, to_events
+    from cdcwire.formats.canal_json.format import FORMAT, explain, from_events
     from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
     from cdcwire.formats.canal_json.queue import decode, encode
     from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
@@ -45,6 +45,5 @@ __all__ = [
     "read_file",
     "read_messages",
     "read_settings",
-    "to_events",
     "to_files",
 ]

@@ -52,9 +52,9 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
     """Yield the neutral events of a message. Raises: DecodeError, OptionError.
 
     Examples:
-        >>> from cdcwire import KafkaMessage, craft
+        >>> from cdcwire import KafkaMessage, get_format
         >>> value = bytes.fromhex("010003010101020a09010005")
-        >>> [event] = craft.to_events(KafkaMessage(None, value))
+        >>> [event] = get_format("craft").to_events(KafkaMessage(None, value))
         >>> event.what, event.position.commit_ts
         ('resolved', 0)
 

@@ -1,7 +1,7 @@
 """DataHub Tuple: changes of one table as rows of a topic with a fixed schema.
 
-``decode`` and ``record_of`` are the rows of bodies, without loss; ``to_events`` and ``from_events``
-lead to and from the neutral model. The page of the format is docs/formats/datahub-tuple.md.
+``decode`` and ``record_of`` are the rows of bodies, without loss; ``from_events`` writes neutral
+events. The page of the format is docs/formats/datahub-tuple.md.
 """
 
 from cdcwire.core.exports import exports
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         UnsupportedInTupleError,
     )
     from cdcwire.formats.datahub_tuple.events import from_event, to_event
-    from cdcwire.formats.datahub_tuple.format import FORMAT, explain, from_events, to_events
+    from cdcwire.formats.datahub_tuple.format import FORMAT, explain, from_events
     from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
     from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
@@ -47,6 +47,5 @@ __all__ = [
     "record_of",
     "row_of",
     "to_event",
-    "to_events",
     "topic_of",
 ]

@@ -37,7 +37,7 @@ def test_fast_decoder_gives_the_same_events_each_time(case: Case) -> None:
     context = Context(options=case.options, tables=tuple(map(table_from_json, case.tables)))
     decoder = RowDecoder(context)
     for message in case.messages:
-        expected = list(debezium_json.to_events(message, context=context))
+        expected = list(debezium_json.FORMAT.to_events(message, context=context))
         for _ in range(3):
             assert list(decoder.decode(message)) == expected
 

@@ -27,7 +27,7 @@ def context(**options: OptionValue) -> Context:
 
 
 def event(message: KafkaMessage, within: Context) -> Event:
-    (found,) = debezium_json.to_events(message, context=within)
+    (found,) = debezium_json.FORMAT.to_events(message, context=within)
     assert list(RowDecoder(within).decode(message)) == [found]
     assert debezium_json.explain(message, context=within).error is None
     return found
@@ -174,9 +174,9 @@ def test_without_source_and_key_the_definition_gives_both_types_and_key() -> Non
 def test_change_without_source_is_refused_with_the_option() -> None:
     message = KafkaMessage(KEY, b'{"before":null,"after":{"id":1},"op":"c"}')
     with pytest.raises(DecodeError, match="a change without source: producer=any"):
-        list(debezium_json.to_events(message))
+        list(debezium_json.FORMAT.to_events(message))
     with pytest.raises(DecodeError, match="the table of this change is not known"):
-        list(debezium_json.to_events(message, context=context(producer="any")))
+        list(debezium_json.FORMAT.to_events(message, context=context(producer="any")))
 
 
 def test_change_of_mongodb_is_another_format() -> None:
@@ -186,7 +186,7 @@ def test_change_of_mongodb_is_another_format() -> None:
         b'"db":"d","collection":"c"}}'
     )
     with pytest.raises(DecodeError, match="MongoDB's connector, which has documents, not rows"):
-        list(debezium_json.to_events(KafkaMessage(KEY, value)))
+        list(debezium_json.FORMAT.to_events(KafkaMessage(KEY, value)))
 
 
 def test_statement_about_no_table_may_have_none() -> None:

@@ -34,7 +34,7 @@ NAMED = b'"__schema":"s","__table":"t"}'
 
 def events(value: bytes | None, key: bytes | None, context: Context) -> list[Event]:
     message = KafkaMessage(key, value)
-    found = list(debezium_json.to_events(message, context=context))
+    found = list(debezium_json.FORMAT.to_events(message, context=context))
     assert list(RowDecoder(context).decode(message)) == found
     assert debezium_json.explain(message, context=context).error is None
     wire = debezium_json.decode(value, key=key, context=context)
@@ -104,7 +104,7 @@ def test_position_is_that_of_the_added_fields() -> None:
 )
 def test_row_that_needs_a_guess_is_refused(value: bytes, problem: str) -> None:
     with pytest.raises(DecodeError, match=problem):
-        list(debezium_json.to_events(KafkaMessage(None, value), context=UNWRAP))
+        list(debezium_json.FORMAT.to_events(KafkaMessage(None, value), context=UNWRAP))
 
 
 def test_key_of_another_converter_is_kept_as_text() -> None:
@@ -114,12 +114,12 @@ def test_key_of_another_converter_is_kept_as_text() -> None:
 
 def test_key_that_is_not_utf_8_is_refused() -> None:
     with pytest.raises(DecodeError, match="byte 1: the key is not UTF-8"):
-        list(debezium_json.to_events(KafkaMessage(b"a\xff", None), context=TEXT_KEYS))
+        list(debezium_json.FORMAT.to_events(KafkaMessage(b"a\xff", None), context=TEXT_KEYS))
 
 
 def test_error_of_a_text_key_names_the_option() -> None:
     with pytest.raises(DecodeError, match="set key-converter=string"):
-        list(debezium_json.to_events(KafkaMessage(b"Struct{id=1}", None)))
+        list(debezium_json.FORMAT.to_events(KafkaMessage(b"Struct{id=1}", None)))
 
 
 SOURCE = (
@@ -182,7 +182,7 @@ def test_heartbeat_without_schema_and_with_a_text_key_is_a_row() -> None:
 
 @pytest.mark.parametrize("context", [UNWRAP, ONE_TABLE], ids=["no definition", "one definition"])
 def test_schema_change_without_schema_is_not_a_row(context: Context) -> None:
-    (event,) = debezium_json.to_events(KafkaMessage(None, SCHEMA_CHANGE), context=context)
+    (event,) = debezium_json.FORMAT.to_events(KafkaMessage(None, SCHEMA_CHANGE), context=context)
     assert isinstance(event, SchemaChange)
 
 
@@ -197,7 +197,7 @@ def test_schema_change_without_source_is_refused_as_such() -> None:
         b'"payload":{"databaseName":"d","ddl":"DROP TABLE t"}}' % fields
     )
     with pytest.raises(DecodeError, match="a schema change without source"):
-        list(debezium_json.to_events(KafkaMessage(None, value), context=ONE_TABLE))
+        list(debezium_json.FORMAT.to_events(KafkaMessage(None, value), context=ONE_TABLE))
 
 
 @pytest.mark.parametrize("schemas", ["true", "false"])
@@ -217,7 +217,7 @@ def test_message_that_is_not_a_row_is_written_and_read_back(
     context = Context(options)
     (message,) = debezium_json.from_events([event], context=context)
     assert list(debezium_json.FORMAT.encoder(context)([event])) == [message]
-    (found,) = debezium_json.to_events(message, context=context)
+    (found,) = debezium_json.FORMAT.to_events(message, context=context)
     assert isinstance(found, (Progress, Marker))
     assert (found.what, type(found)) == (event.what, type(event))
 
@@ -251,7 +251,7 @@ def test_message_that_would_be_read_as_a_row_is_not_written(event: Event) -> Non
             list(encoded)
         assert caught.value.clause == "debezium-json: unwrapped rows"
     (message,) = debezium_json.from_events([event], context=read)
-    assert [type(found) for found in debezium_json.to_events(message, context=read)] == [
+    assert [type(found) for found in debezium_json.FORMAT.to_events(message, context=read)] == [
         type(event)
     ]
 

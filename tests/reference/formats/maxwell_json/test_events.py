@@ -11,7 +11,8 @@ from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.maxwell_json import explain, from_events, to_events
+from cdcwire.formats.maxwell_json import explain, from_events
+from cdcwire.formats.maxwell_json.format import to_events
 from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import Column, IntType, TextType, Value
