@@ -3,6 +3,8 @@
 The folder of ``cdcwire_evidence``, which is not in the wheel, is searched last, so that an
 installed wheel is tested and not the checkout.
 
+A test with the mark ``nightly`` runs where CDCWIRE_HYPOTHESIS asks for more than ``quick``.
+
 The environment variable ``CDCWIRE_SAMPLE=N`` runs every Nth test only. It shows that an environment
 starts, collects all tests and runs some, in a short time.
 """
@@ -22,9 +24,12 @@ _RAN = ("passed", "failed", "xfailed", "xpassed")
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     step = int(os.environ.get("CDCWIRE_SAMPLE", "1"))
-    if step > 1:
-        config.hook.pytest_deselected(items=[e for i, e in enumerate(items) if i % step])
-        items[:] = items[::step]
+    is_quick = os.environ.get("CDCWIRE_HYPOTHESIS", "quick") == "quick"
+    chosen = [e for e in items if not (is_quick and e.get_closest_marker("nightly"))][::step]
+    if len(chosen) < len(items):
+        left = set(chosen)
+        config.hook.pytest_deselected(items=[e for e in items if e not in left])
+        items[:] = chosen
 
 
 @pytest.hookimpl(trylast=True)

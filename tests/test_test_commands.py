@@ -33,7 +33,7 @@ def run_tests(folder: Path, source: str, *options: str, **variables: str) -> tup
     """Run pytest on one module, with a copy of conftest.py. Returns: its exit code and output."""
     shutil.copy(ROOT / "conftest.py", folder)
     (folder / "test_module.py").write_text(source, "utf-8")
-    own = {name: value for name, value in os.environ.items() if name != "CDCWIRE_SAMPLE"}
+    own = {k: v for k, v in os.environ.items() if k not in ("CDCWIRE_SAMPLE", "CDCWIRE_HYPOTHESIS")}
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options],
         cwd=folder,
@@ -70,6 +70,18 @@ def test_sample_runs_every_nth_test(tmp_path: Path) -> None:
     code, output = run_tests(tmp_path, source, CDCWIRE_SAMPLE="3")
     assert code == pytest.ExitCode.OK
     assert "some: 3 tests ran" in output
+
+
+@pytest.mark.parametrize(("profile", "ran"), [(None, 1), ("quick", 1), ("full", 2)])
+def test_nightly_tests_run_where_many_examples_are_asked_for(
+    tmp_path: Path, profile: str | None, ran: int
+) -> None:
+    marked = "import pytest\n\n@pytest.mark.nightly\n" + PASSING.format("a")
+    variables = {} if profile is None else {"CDCWIRE_HYPOTHESIS": profile}
+    options = ("-W", "ignore::pytest.PytestUnknownMarkWarning")
+    code, output = run_tests(tmp_path, marked + PASSING.format("b"), *options, **variables)
+    assert code == pytest.ExitCode.OK
+    assert f"some: {ran} tests ran" in output
 
 
 @pytest.mark.parametrize("can_monitor", [False, True])

@@ -34,6 +34,15 @@ def test_workflow_may_only_read(file: Path) -> None:
     assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
+def test_nightly_run_has_the_tests_that_are_marked_for_it() -> None:
+    text = (ROOT / ".github/workflows/nightly.yml").read_text("utf-8")
+    steps = [step for step in text.split("\n      - ") if "CDCWIRE_HYPOTHESIS: full" in step]
+    assert [step.partition("\n")[0] for step in steps] == [
+        "run: tox run -e suite",
+        "run: tox run -e spark",
+    ]
+
+
 def test_pythons_are_the_same_everywhere() -> None:
     package = (ROOT / "pyproject.toml").read_text("utf-8")
     versions = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', package)

@@ -52,7 +52,7 @@ CELLS = [(name, kind) for name in FORMAT_NAMES for kind in KINDS]
 FIELDS = [(name, field) for name in FORMAT_NAMES for field in EVENT_FIELDS]
 AT = Position(commit_ts=1, sequence_id=1, commit_ms=1, sent_ms=1)
 # There are hundreds of cells, with one column and one value in each.
-FEW = settings(max_examples=max(10, settings().max_examples // 3))
+FEW = settings(max_examples=max(5, settings().max_examples // 3))
 # One example is looked for, not the smallest.
 FOUND = settings(max_examples=2000, phases=(Phase.generate,), database=None, derandomize=True)
 
