@@ -18,7 +18,7 @@ PACKAGES = ("cdcwire", "cdcwire_conformance", "cdcwire_generators")
 # The environment spark runs the modules for Spark; they count as not covered.
 LOWEST_PERCENTAGE = 80
 JUDGED_SAMPLE = 3  # every third test; smaller samples only show that an environment starts
-WHOLE = ("-q", "-n", "2", "--dist", "loadfile")
+WHOLE = ("-q", "-n", os.environ.get("CDCWIRE_WORKERS", "2"), "--dist", "loadfile")
 
 
 def options_of(*, can_monitor: bool, step: int) -> list[str]:
