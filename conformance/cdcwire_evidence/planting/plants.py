@@ -25,7 +25,7 @@ _OF_A_DELETE = ("columns of deletes beyond the key", "deletes")
 _BEFORE = ("before images of updates",)
 _OPERATION = ("insert against update", "updates that change nothing against inserts")
 _TIES = ("order of changes at one commit_ts", "order of changes at one sequence_id")
-_STEP = 1 << 20  # for numbers of a position: no other change of a stream has that position
+_STEP = (1 << 20) + 1  # no position of a stream is so far after another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +208,14 @@ def _position(name: str) -> Planter:
                 continue
             new = str(int(old) + _STEP) if isinstance(old, str) else old + _STEP
             moved = replace(row, position=_with_member(row.position, name, new))
-            accepts: tuple[str, ...] = (name,)
+            names = [name]
+            if name == "commit_ts" and row.position.commit_ms is None:
+                names.append("commit_ms")  # a format without commit_ts writes the time that it says
+            accepts: tuple[str, ...] = tuple(names)
             if row.op == "delete":
-                accepts = (*accepts, "deletes", f"{name} of deletes")
+                accepts = (*accepts, "deletes", *(f"{each} of deletes" for each in names))
             elif row.op == "read":
-                accepts = (*accepts, f"{name} of rows of snapshots")
+                accepts = (*accepts, *(f"{each} of rows of snapshots" for each in names))
             yield Plant("", f"{name} of event {at}", _with(events, at, moved), accepts)
 
     return plant
