@@ -174,17 +174,14 @@ def _read_undeclared(
 
 
 def table_named(source: Source, key: tuple[str, ...] | None = None) -> Table:
-    """Return the table of a source. MySQL's database is the schema, as everywhere here."""
-    declared, db = source_of(source.connector), source.db or None
-    schema = _schema_named(declared, source.db, source.schema)
-    database = db if declared.has_database and source.schema else None
-    return Table(source.table, schema, database, key=key)
+    """Return the table of a source. MySQL's database is the schema, as everywhere here.
 
-
-def _schema_named(declared: SourceOf, db: str, schema: str) -> str | None:
-    if declared.schema_member == "db":
-        return db or None
-    return schema or db or None
+    CDL's source has a schema for all databases: there it is the schema, and ``db`` is above it.
+    """
+    declared = source_of(source.connector)
+    has_database = declared.has_database or declared.schema_member == "db"
+    database = (source.db or None) if has_database and source.schema else None
+    return Table(source.table, source.schema or source.db or None, database, key=key)
 
 
 def table_of_json(source: JsonObject) -> tuple[str | None, str | None]:
@@ -194,7 +191,7 @@ def table_of_json(source: JsonObject) -> tuple[str | None, str | None]:
     texts = {name: value if isinstance(value, str) else "" for name, value in found.items()}
     declared = source_of(texts.get("connector", ""))
     schema = texts.get("keyspace" if declared.schema_member == "keyspace" else "schema", "")
-    return _schema_named(declared, texts.get("db", ""), schema), texts.get("table")
+    return schema or texts.get("db") or None, texts.get("table")
 
 
 def warnings_of(source: Source) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from cdcwire import debezium_json
+from cdcwire import debezium_json, decode
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
@@ -174,6 +175,20 @@ def test_other_connectors_are_not_written(connector: str) -> None:
 def test_source_of_cdl_is_not_written_for_connectors_that_read_it_otherwise(connector: str) -> None:
     with pytest.raises(EncodeError, match=f"CDL has no messages of the connector '{connector}'"):
         written(change(None), connector=connector, dialect="cdl")
+
+
+@pytest.mark.parametrize("database", [None, "above"])
+def test_table_of_a_binlog_connector_comes_back_from_the_source_of_cdl(
+    database: str | None,
+) -> None:
+    event = change(None)
+    event = replace(event, table=replace(event.table, schema="shop", database=database))
+    (message,) = debezium_json.from_events(
+        [event], context=Context(options={"connector": "mysql", "dialect": "cdl"})
+    )
+    (found,) = debezium_json.to_events(message)
+    assert isinstance(found, RowChange)
+    assert (found.table.database, found.table.schema) == (database, "shop")
 
 
 def test_missing_place_in_the_binlog_is_refused() -> None:
