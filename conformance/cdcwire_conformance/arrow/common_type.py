@@ -158,6 +158,8 @@ def _common(left: kinds.Type, right: kinds.Type) -> kinds.Type | None:
             return None  # as the other way round
         case kinds.TimestampType(), (kinds.TimestampType() | kinds.DatetimeType()):
             return kinds.TimestampType(_longer(left.fraction, right.fraction), zone=UTC)
+        case kinds.IntervalType("text"), kinds.IntervalType("us"):
+            return right  # a period has a count, a count has no period
         case kinds.EnumType(), kinds.EnumType():
             return _common_labels(left, right)
         case kinds.SetType(), kinds.SetType():

@@ -18,6 +18,7 @@ from cdcwire.model import kinds
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column, Value
 from cdcwire.model.names import TableName
+from cdcwire.model.temporal import DAYS_OF_MONTH
 from cdcwire_conformance.arrow.common_type import (
     NoCommonType,
     common_type,
@@ -244,6 +245,11 @@ def merge_tables(
                 f"column {ours.name}: the {side} side does not state its zone; it is read in "
                 f"{time_zone}"
             )
+        if _are_period_and_count(ours.type, other.type):
+            notes.append(
+                f"column {ours.name}: periods are compared as microseconds, as one side has only "
+                f"these; a month is {DAYS_OF_MONTH} days"
+            )
         if types_differ(ours.type, other.type):
             kinds_of = (describe_kind(each.type) for each in (ours, other, columns[-1]))
             met.append("{} {} and {} as {}".format(ours.name, *kinds_of))
@@ -255,6 +261,14 @@ def merge_tables(
     table = CanonicalTable(left.schema, left.table, tuple(columns), key)
     differences = tuple(schema_difference(left, right))
     return Merged(table, differences, tuple(left_out), tuple(notes), tuple(met), tuple(unzoned))
+
+
+def _are_period_and_count(left: kinds.Type, right: kinds.Type) -> bool:
+    match left, right:
+        case kinds.IntervalType(ours), kinds.IntervalType(theirs):
+            return ours != theirs
+        case _:
+            return False
 
 
 def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTable:

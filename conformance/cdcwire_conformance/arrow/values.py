@@ -42,6 +42,7 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
+from cdcwire.model.temporal import period_count
 from cdcwire.model.text.values import typed_value, value_members
 from cdcwire.mysql.values import read_vector
 from cdcwire_conformance.arrow.building import (
@@ -142,6 +143,8 @@ def _builder(wire: Type, canonical: Type, target: pa.DataType, time_zone: str) -
         case (TextType() | BytesType(), TextType() | BytesType() | UnknownType()):
             return plain(target)
         case IntervalType(ours), IntervalType(theirs):
+            if (ours, theirs) == ("text", "us"):
+                return through(period_count, plain(target))
             return plain(target) if ours == theirs else None
         case UnknownType(), _:
             return plain(target) if isinstance(canonical, UnknownType) else _only_nulls(target)

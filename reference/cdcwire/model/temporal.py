@@ -12,12 +12,19 @@ from cdcwire.model.calendar import date_of, extended_date_text
 from cdcwire.model.instants import Instant, instant_of, local_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType, Value
 
+DAYS_OF_MONTH = 30.4375  # on average: a twelfth of 365.25 days
 _UNITS_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DIGITS = {"ms": 3, "us": 6, "ns": 9}
 _SECONDS_PER_DAY = 86400
 _ZERO_DATE = "0000-00-00"
 _USUAL = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?", re.ASCII)
 _MAX_DIGITS = 6
+_PERIOD = re.compile(
+    r"P(?:(-?\d{1,10})Y)?(?:(-?\d{1,10})M)?(?:(-?\d{1,10})D)?"
+    r"(?:T(?:(-?\d{1,10})H)?(?:(-?\d{1,10})M)?(?:(-?)(\d{1,10})(?:\.(\d{1,6}))?S)?)?",
+    re.ASCII,
+)
+_LARGEST_COUNT = 2**63 - 1
 _INFINITIES: dict[str, dict[int, str]] = {
     "text": {},
     "d": {
@@ -98,6 +105,28 @@ def infinite_count(text: Value, form: str) -> int | None:
     """Return the count of an infinity, as the log has it; None for what is not one."""
     found = (count for count, name in _INFINITIES.get(form, {}).items() if name == text)
     return next(found, None)
+
+
+def period_count(text: str) -> int:
+    """Return an ISO period of years to seconds as microseconds, as Debezium counts them.
+
+    Each part may have a sign. A month has ``DAYS_OF_MONTH``. Debezium calculates with
+    floats and drops what is below a microsecond, so it is done here. Raises: ValueError.
+
+    Examples:
+        >>> period_count("P0Y0M-1DT-2H-3M-4.56S"), period_count("P0Y1M0DT0H0M0S")
+        (-93784560000, 2629800000000)
+
+    """
+    found = _PERIOD.fullmatch(text)
+    if found is None or not text[-1].isalpha() or text[-1] in "PT":
+        raise ValueError(f"{text!r} is not an ISO period such as P1Y2M3DT4H5M6.7S")
+    years, months, days, hours, minutes = (int(part or 0) for part in found.groups()[:5])
+    sign, whole, fraction = found.groups()[5:]
+    seconds = int(whole or 0) + int((fraction or "").ljust(6, "0")) / 10**6
+    total = ((years * 12 + months) * DAYS_OF_MONTH + days) * 24 + hours
+    count = int(((total * 60 + minutes) * 60 + (-seconds if sign else seconds)) * 10**6)
+    return max(-_LARGEST_COUNT - 1, min(count, _LARGEST_COUNT))
 
 
 def _split_time(count: int, units: int) -> tuple[str, int, int]:

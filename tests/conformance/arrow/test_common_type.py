@@ -8,6 +8,7 @@ from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     DatetimeType,
     EnumType,
+    IntervalType,
     SetType,
     TextType,
     TimestampType,
@@ -118,6 +119,11 @@ def test_kinds_meet_in_both_orders(left: str, right: str, expected: str) -> None
     ours, theirs = parse_kind(left), parse_kind(right)
     assert common_type(ours, theirs) == parse_kind(expected)
     assert common_type(theirs, ours) == parse_kind(expected)
+
+
+def test_period_meets_count_as_count() -> None:
+    period, count = IntervalType(), IntervalType("us")
+    assert common_type(period, count) == common_type(count, period) == count
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from cdcwire.model.events import Table
 from cdcwire.model.kind_text import parse_kind
-from cdcwire.model.kinds import BytesType, Column, TextType, TimestampType
+from cdcwire.model.kinds import BytesType, Column, IntervalType, TextType, TimestampType
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,
@@ -91,6 +91,17 @@ def test_unknown_zone_that_meets_a_known_one_is_noted() -> None:
     assert merged.table.column("at").type == TimestampType(zone=UTC)
     assert merged.notes == (
         "column at: the left side does not state its zone; it is read in Asia/Tokyo",
+    )
+
+
+def test_periods_that_meet_counts_are_noted() -> None:
+    left = CanonicalTable("s", "t", (Column("span", IntervalType()),))
+    right = CanonicalTable("s", "t", (Column("span", IntervalType("us")),))
+    merged = merge_tables(left, right)
+    assert merged.table.column("span").type == IntervalType("us")
+    assert merged.notes == (
+        "column span: periods are compared as microseconds, as one side has only these; "
+        "a month is 30.4375 days",
     )
 
 

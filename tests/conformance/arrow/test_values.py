@@ -21,6 +21,7 @@ from cdcwire.model.kinds import (
     DecimalType,
     EnumType,
     FloatType,
+    IntervalType,
     IntType,
     JsonType,
     SetType,
@@ -57,6 +58,7 @@ NESTED = Column("nested", StructType(NESTED_COLUMNS))
 NESTED_VALUE = Image(NESTED_COLUMNS, (Decimal("99999999999999999999"), 1.0, INNER))
 
 EXACT: list[tuple[Type, Type, Any, Any]] = [
+    (IntervalType(), IntervalType("us"), "P0Y0M-1DT-2H-3M-4.56S", -93_784_560_000),
     (IntType(64, True), IntType(64, True), MAX, Decimal(MAX)),
     (IntType(64, True), DecimalType(20, 0), MAX, Decimal(MAX)),
     (IntType(64), IntType(64, True), -1, Decimal(MAX)),

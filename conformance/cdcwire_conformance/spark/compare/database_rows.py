@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdcwire.model import kinds
+from cdcwire.model.temporal import DAYS_OF_MONTH
 from cdcwire_conformance.arrow.types import MAX_DECIMAL_DIGITS, UTC
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
@@ -27,18 +28,19 @@ if TYPE_CHECKING:
 
 _MARIADB_TEXT = "CAST({} AS CHAR)"
 _TIME_IN_UTC = "replace(({} AT TIME ZONE 'UTC')::text, '+00', 'Z')"
-# What Debezium sends for an interval: a month has a twelfth of 365.25 days.
-_MONTH = 2_629_800_000_000  # microseconds
-_PARTS = {
-    "year": 12 * _MONTH,
-    "month": _MONTH,
-    "day": 86_400_000_000,
-    "hour": 3_600_000_000,
-    "minute": 60_000_000,
-    "microseconds": 1,
-}
-_TERMS = (f"extract({name} from {{}}) * {size}" for name, size in _PARTS.items())
-_MICROSECONDS = f"({' + '.join(_TERMS)})::bigint"
+# What Debezium sends for an interval: see period_count. PostgreSQL's floats are those of Java.
+_SECONDS = (
+    "(trunc(extract(second from {}))::float8"
+    " + (extract(microseconds from {})::bigint % 1000000)::float8 / 1000000)"
+)
+_DAYS = (
+    "((extract(year from {}) * 12 + extract(month from {}))::float8"
+    f" * {DAYS_OF_MONTH} + extract(day from {{}})::float8)"
+)
+_MICROSECONDS = (
+    f"trunc((((({_DAYS} * 24) + extract(hour from {{}})::float8) * 60"
+    f" + extract(minute from {{}})::float8) * 60 + {_SECONDS}) * 1000000)::bigint"
+)
 
 
 @dataclass(frozen=True, slots=True)
