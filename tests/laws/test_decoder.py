@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire import Change, Decoder, OptionError, decode
+import cdcwire
+from cdcwire import Change, Decoder, OptionError, canal_json, decode
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -97,6 +98,41 @@ def test_function_decodes_interleaved_feeds_as_the_plain_decoder_does(name: str)
         expected = text(outcome(plain(name, with_tables_in(name, message, context)), message))
         for _ in range(2):
             assert text(outcome(once(name, context), message)) == expected, case.id
+
+
+@each_format
+def test_to_events_of_interleaved_feeds_gives_what_the_plain_decoder_gives(name: str) -> None:
+    to_events = getattr(cdcwire, name.replace("-", "_")).to_events
+    feeds = [[(case, context, each) for each in case.messages] for case, context in cases_of(name)]
+    for case, context, message in filter(None, chain(*zip_longest(*feeds))):
+        for each in (message, damaged(message, 0.5, 0x2C)):
+            expected = text(outcome(plain(name, context), each))
+            for _ in range(2):
+                assert text(outcome(partial(to_events, context=context), each)) == expected, case.id
+
+
+def test_to_events_follows_changed_options() -> None:
+    options: dict[str, str | int] = {"dialect": "ticdc"}
+    context = Context(options=options)
+    message = KafkaMessage(None, b"")
+    assert canal_json.to_events(message, context=context) == []
+    options["dialect"] = "other"
+    with pytest.raises(OptionError, match="dialect"):
+        canal_json.to_events(message, context=context)
+
+
+def test_to_events_in_threads_gives_what_the_plain_decoder_gives() -> None:
+    cases = [(c, x, m) for c, x in cases_of("canal-json") for m in c.messages]
+    expected = [text(outcome(plain("canal-json", x), m)) for _, x, m in cases]
+
+    def read(_: int) -> list[str]:
+        return [
+            text(outcome(partial(canal_json.to_events, context=x), message))
+            for _, x, message in cases
+        ]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == expected for found in pool.map(read, range(8)))
 
 
 @each_format

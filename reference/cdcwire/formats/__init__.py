@@ -3,8 +3,9 @@
 Every package has the same calls. The subject comes first; everything else is passed by name.
 ``context`` has the producer's options, definitions of tables, schemas and a selection.
 
-* ``from_events(events, context=)`` yields messages, batched as the producer does.
-  ``cdcwire.Decoder`` and ``cdcwire.decode`` read them.
+* ``to_events(message, context=)`` returns the neutral events of a ``KafkaMessage`` or a
+  ``StoredFile``. ``from_events(events, context=)`` yields messages, batched as the producer does.
+  A consumer of many messages has more from ``cdcwire.Decoder``.
 * ``explain(message, context=)`` returns the spans of a message: every byte with its clause.
 * ``decode(value, key=, context=)`` returns what a Kafka value or a file says, as the format's own
   values.

@@ -1,8 +1,8 @@
 """TiCDC Avro: row changes as Avro records with their schemas in a registry.
 
-``decode`` and ``encode`` are the wire, without loss; ``from_events`` writes neutral events. A
-``SchemaSource`` is the registry, as far as the codec needs one. The page of the format is
-docs/formats/avro.md.
+``decode`` and ``encode`` are the wire, without loss. ``to_events`` and ``from_events`` are the
+neutral events. A ``SchemaSource`` is the registry, as far as the codec needs one. The page of the
+format is docs/formats/avro.md.
 """
 
 from cdcwire.core.exports import exports
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cdcwire.core.schemas import SchemaId
     from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
     from cdcwire.formats.avro.definitions import Labels
-    from cdcwire.formats.avro.format import FORMAT, explain, from_events
+    from cdcwire.formats.avro.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Message
     from cdcwire.formats.avro.names import sanitize
     from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
@@ -66,5 +66,6 @@ __all__ = [
     "sanitize",
     "schema_text",
     "schemas_of",
+    "to_events",
     "verify_checksum",
 ]

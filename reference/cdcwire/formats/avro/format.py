@@ -88,7 +88,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     if schema_of(message) is not None:
@@ -142,7 +142,7 @@ FORMAT = Format(
     ),
     title="TiCDC Avro",
     page="docs/formats/avro.md",
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     cuts_spans=lambda error: False,
@@ -171,4 +171,5 @@ FORMAT = Format(
         find=lambda schemas, schema_id: KnownSchemas(schemas).get(schema_id),
     ),
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

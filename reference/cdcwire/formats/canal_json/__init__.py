@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cdcwire.formats.canal_json.columns import Definitions
     from cdcwire.formats.canal_json.events import from_event
     from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
-    from cdcwire.formats.canal_json.format import FORMAT, explain, from_events
+    from cdcwire.formats.canal_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
     from cdcwire.formats.canal_json.queue import decode, encode
     from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
@@ -45,5 +45,6 @@ __all__ = [
     "read_file",
     "read_messages",
     "read_settings",
+    "to_events",
     "to_files",
 ]

@@ -82,7 +82,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     selection = context.selection
@@ -129,7 +129,7 @@ FORMAT = Format(
     title="Canal-JSON",
     page="docs/formats/canal-json.md",
     shared_pages=("storage",),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -150,4 +150,5 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     skips_columns=True,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

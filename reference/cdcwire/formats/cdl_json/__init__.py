@@ -1,6 +1,7 @@
 """CDL JSON, message_version 1.0: decoder and encoder.
 
-``decode`` and ``encode`` are the wire layer. ``from_events`` writes neutral events.
+``decode`` and ``encode`` are the wire layer. ``to_events`` and ``from_events`` are the neutral
+events.
 """
 
 from cdcwire.core.exports import exports
@@ -8,7 +9,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.connect.cdl import Row
-    from cdcwire.formats.cdl_json.format import FORMAT, explain, from_events
+    from cdcwire.formats.cdl_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.cdl_json.mapping import Invented, to_version_2
     from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
     from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings, read_settings
@@ -38,5 +39,6 @@ __all__ = [
     "explain",
     "from_events",
     "read_settings",
+    "to_events",
     "to_version_2",
 ]

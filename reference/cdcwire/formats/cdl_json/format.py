@@ -73,7 +73,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     kafka = expect_kafka(message, "cdl-json: fields")
     decoded = decode(kafka.value, key=kafka.key, context=context)
@@ -109,7 +109,7 @@ FORMAT = Format(
     title="CDL JSON 1.0",
     page="docs/formats/cdl-json.md",
     shared_pages=("connect",),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -126,4 +126,5 @@ FORMAT = Format(
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

@@ -4,7 +4,7 @@ from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.formats.craft.format import FORMAT, explain, from_events
+    from cdcwire.formats.craft.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.craft.message import (
         SKIPPED,
         Column,
@@ -35,4 +35,5 @@ __all__ = [
     "encode",
     "explain",
     "from_events",
+    "to_events",
 ]

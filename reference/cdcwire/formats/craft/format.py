@@ -48,7 +48,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 CHOICES: Mapping[str, str] = MappingProxyType({"unknown-version": "reject"})
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError.
 
     Examples:
@@ -85,7 +85,7 @@ FORMAT = Format(
     protocols=("craft",),
     title="TiCDC Craft, as shipped",
     page="docs/formats/craft.md",
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     cuts_spans=lambda error: False,
@@ -101,4 +101,5 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     skips_columns=True,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

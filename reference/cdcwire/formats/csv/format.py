@@ -79,7 +79,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     file = expect_file(message, "csv: files")
@@ -110,7 +110,7 @@ FORMAT = Format(
     title="Storage sink CSV",
     page="docs/formats/csv.md",
     shared_pages=("storage",),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     cuts_spans=cuts_spans,
@@ -131,4 +131,5 @@ FORMAT = Format(
     skips_columns=True,
     joins_halves=True,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

@@ -1,7 +1,7 @@
 """DataHub Blob: changes of a database's tables as JSON, one per record, alone or in bodies.
 
-``decode`` and ``encode`` are a record's bytes, without loss; ``from_events`` writes neutral events.
-The page of the format is docs/formats/datahub-blob.md.
+``decode`` and ``encode`` are a record's bytes, without loss. ``to_events`` and ``from_events`` are
+the neutral events. The page of the format is docs/formats/datahub-blob.md.
 """
 
 from cdcwire.core.exports import exports
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Ddl, Source
     from cdcwire.formats.datahub_blob.batching import decode_messages
     from cdcwire.formats.datahub_blob.events import from_event, to_event
-    from cdcwire.formats.datahub_blob.format import FORMAT, explain, from_events
+    from cdcwire.formats.datahub_blob.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.datahub_blob.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.datahub_blob.wire import decode, encode
 else:
@@ -41,4 +41,5 @@ __all__ = [
     "from_events",
     "read_settings",
     "to_event",
+    "to_events",
 ]

@@ -76,7 +76,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     yield from events_of(queued(message), settings, context.selection)
@@ -97,7 +97,7 @@ FORMAT = Format(
     title="DataHub Blob",
     page="docs/formats/datahub-blob.md",
     shared_pages=("datahub",),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -113,4 +113,5 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     shard_text=_shard_text,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

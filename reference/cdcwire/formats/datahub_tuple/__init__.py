@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         UnsupportedInTupleError,
     )
     from cdcwire.formats.datahub_tuple.events import from_event, to_event
-    from cdcwire.formats.datahub_tuple.format import FORMAT, explain, from_events
+    from cdcwire.formats.datahub_tuple.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
     from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
@@ -47,5 +47,6 @@ __all__ = [
     "record_of",
     "row_of",
     "to_event",
+    "to_events",
     "topic_of",
 ]

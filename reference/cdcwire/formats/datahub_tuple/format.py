@@ -76,7 +76,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings, topic = topic_in(context)
     yield from events_of(queued(message), topic, settings, context.selection)
@@ -107,7 +107,7 @@ FORMAT = Format(
     title="DataHub Tuple",
     page="docs/formats/datahub-tuple.md",
     shared_pages=("datahub",),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -126,4 +126,5 @@ FORMAT = Format(
     topic_tables=_topic_tables,
     shard_text=_shard_text,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

@@ -1,7 +1,7 @@
 """Debezium Avro: the envelope of Debezium in Avro, with its schemas in a registry.
 
-``decode`` and ``encode`` are the wire layer. ``from_events`` writes neutral events. The page of the
-format is docs/formats/debezium-avro.md.
+``decode`` and ``encode`` are the wire layer. ``to_events`` and ``from_events`` are the neutral
+events. The page of the format is docs/formats/debezium-avro.md.
 """
 
 from cdcwire.core.exports import exports
@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than this pa
 if TYPE_CHECKING:
     from cdcwire.formats.debezium_avro.avro_schema import avro_text
     from cdcwire.formats.debezium_avro.connect_schema import plan_of_text
-    from cdcwire.formats.debezium_avro.format import FORMAT, explain, from_events
+    from cdcwire.formats.debezium_avro.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.debezium_avro.message import Datum
     from cdcwire.formats.debezium_avro.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.debezium_avro.wire import decode, encode
@@ -37,4 +37,5 @@ __all__ = [
     "from_events",
     "plan_of_text",
     "read_settings",
+    "to_events",
 ]

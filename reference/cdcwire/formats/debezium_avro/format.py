@@ -104,7 +104,7 @@ CONNECTORS = tuple(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     if schema_of(message) is not None:
@@ -153,7 +153,7 @@ FORMAT = Format(
     title="Debezium Avro",
     page="docs/formats/debezium-avro.md",
     shared_pages=("connect", "debezium-json", "avro"),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     cuts_spans=lambda error: False,
@@ -178,4 +178,5 @@ FORMAT = Format(
         find=lambda schemas, schema_id: KnownSchemas(schemas).get(schema_id),
     ),
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

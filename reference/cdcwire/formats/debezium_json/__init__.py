@@ -1,6 +1,7 @@
 """Debezium JSON, and CDL's with message_version 2.0: decoder and encoder.
 
-``decode`` and ``encode`` are the wire layer. ``from_events`` writes neutral events.
+``decode`` and ``encode`` are the wire layer. ``to_events`` and ``from_events`` are the neutral
+events.
 """
 
 from cdcwire.core.exports import exports
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         Source,
         Tombstone,
     )
-    from cdcwire.formats.debezium_json.format import FORMAT, explain, from_events
+    from cdcwire.formats.debezium_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.debezium_json.mapping import to_version_1
     from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings, read_settings
     from cdcwire.formats.debezium_json.wire import decode, encode
@@ -49,5 +50,6 @@ __all__ = [
     "explain",
     "from_events",
     "read_settings",
+    "to_events",
     "to_version_1",
 ]

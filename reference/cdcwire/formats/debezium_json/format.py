@@ -105,7 +105,7 @@ CONNECTORS = (
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     kafka = expect_kafka(message, "debezium-json: members")
@@ -148,7 +148,7 @@ FORMAT = Format(
     title="Debezium JSON, and CDL's 2.0",
     page="docs/formats/debezium-json.md",
     shared_pages=("connect",),
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -166,4 +166,5 @@ FORMAT = Format(
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

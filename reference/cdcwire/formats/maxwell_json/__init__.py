@@ -1,13 +1,14 @@
 """Maxwell JSON: decoder and encoder of the messages of Maxwell's daemon.
 
-``decode`` and ``encode`` are the wire layer. ``from_events`` writes neutral events.
+``decode`` and ``encode`` are the wire layer. ``to_events`` and ``from_events`` are the neutral
+events.
 """
 
 from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.formats.maxwell_json.format import FORMAT, explain, from_events
+    from cdcwire.formats.maxwell_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
     from cdcwire.formats.maxwell_json.message import (
         Cell,
@@ -45,4 +46,5 @@ __all__ = [
     "explain",
     "from_events",
     "read_settings",
+    "to_events",
 ]

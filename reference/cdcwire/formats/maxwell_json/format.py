@@ -59,7 +59,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     kafka = expect_kafka(message, "maxwell-json: json text")
     decoded = decode(kafka.value, key=kafka.key, context=context)
@@ -89,7 +89,7 @@ FORMAT = Format(
     name="maxwell-json",
     title="Maxwell JSON",
     page="docs/formats/maxwell-json.md",
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
@@ -107,4 +107,5 @@ FORMAT = Format(
     choices=CHOICES,
     needs_tables=True,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

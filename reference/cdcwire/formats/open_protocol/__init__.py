@@ -1,7 +1,7 @@
 """TiCDC Open Protocol: row, DDL and resolved events as JSON in Kafka keys and values.
 
-``decode`` and ``encode`` are the wire, without loss; ``from_events`` writes neutral events. The
-page of the format is docs/formats/open-protocol.md.
+``decode`` and ``encode`` are the wire, without loss. ``to_events`` and ``from_events`` are the
+neutral events. The page of the format is docs/formats/open-protocol.md.
 """
 
 from cdcwire.core.exports import exports
@@ -9,7 +9,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.open_protocol.events import from_event
-    from cdcwire.formats.open_protocol.format import FORMAT, explain, from_events
+    from cdcwire.formats.open_protocol.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.open_protocol.message import (
         Column,
         Ddl,
@@ -41,4 +41,5 @@ __all__ = [
     "from_event",
     "from_events",
     "read_settings",
+    "to_events",
 ]

@@ -72,7 +72,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     if isinstance(message, StoredFile):
@@ -92,7 +92,7 @@ FORMAT = Format(
     protocols=("open-protocol", "default"),
     title="TiCDC Open Protocol",
     page="docs/formats/open-protocol.md",
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -111,4 +111,5 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     skips_columns=True,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

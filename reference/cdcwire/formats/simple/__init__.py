@@ -1,15 +1,15 @@
 """TiCDC `simple`: rows, DDL, table schemas and watermarks, each one message in JSON or Avro.
 
-``decode`` and ``encode`` are the wire, without loss; ``from_events`` writes neutral events. Rows
-need the schema of their table, which other messages have: ``FORMAT.prepared`` collects them. The
-page of the format is docs/formats/simple.md.
+``decode`` and ``encode`` are the wire, without loss. ``to_events`` and ``from_events`` are the
+neutral events. Rows need the schema of their table, which other messages have: ``FORMAT.prepared``
+collects them. The page of the format is docs/formats/simple.md.
 """
 
 from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.formats.simple.format import FORMAT, explain, from_events
+    from cdcwire.formats.simple.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.simple.message import (
         Bootstrap,
         Cell,
@@ -50,4 +50,5 @@ __all__ = [
     "explain",
     "from_events",
     "read_settings",
+    "to_events",
 ]

@@ -67,7 +67,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 _DEFINING_STARTS = frozenset(bytes((FIRST_BYTE, 2 * kind)) for kind in (1, 2))
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     if isinstance(message, StoredFile):
@@ -120,7 +120,7 @@ FORMAT = Format(
     protocols=("simple",),
     title="TiCDC Simple",
     page="docs/formats/simple.md",
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     identify=identify,
@@ -134,4 +134,5 @@ FORMAT = Format(
     has_claim_checks=True,
     fixes_bytes="by value",
 )
+to_events = FORMAT.events
 explain = FORMAT.explain

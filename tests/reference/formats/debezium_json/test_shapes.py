@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire import debezium_json, decode
+from cdcwire import debezium_json
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder

@@ -5,7 +5,7 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
-    from cdcwire.formats.craft.proposal.format import FORMAT, explain, from_events
+    from cdcwire.formats.craft.proposal.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.craft.proposal.message import (
         ColumnGroup,
         DDLEvent,
@@ -42,5 +42,6 @@ __all__ = [
     "encode",
     "explain",
     "from_events",
+    "to_events",
     "warnings_of",
 ]

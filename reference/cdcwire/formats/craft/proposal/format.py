@@ -34,7 +34,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     head = read_head(Reader(present(message.value, PROPOSAL)))
@@ -60,7 +60,7 @@ FORMAT = Format(
     name="craft-proposal",
     title="TiCDC Craft, as proposed",
     page="docs/formats/craft-proposal.md",
-    to_events=to_events,
+    to_events=plain_events,
     from_events=from_events,
     spans=spans,
     cuts_spans=lambda error: False,
@@ -75,4 +75,5 @@ FORMAT = Format(
     fast_encoder=RowEncoder,
     warnings=_warnings,
 )
+to_events = FORMAT.events
 explain = FORMAT.explain
