@@ -21,6 +21,7 @@ from benchmarks.document import VERSION, bar_text, full_title, value_text
 
 BENCHMARKS = (
     "import_time",
+    "decoder",
     "decode",
     "csv_decode",
     "canal_json_decode",

@@ -36,6 +36,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.paths import Path, path_text
+from cdcwire.model.slotted import slotted
 from cdcwire.registry import get_format
 
 R = TypeVar("R")
@@ -44,7 +45,7 @@ ChangeT = TypeVar("ChangeT")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Change(Generic[R]):
     """One changed row: a ``RowChange`` whose states before and after are of the user's type.
 
@@ -245,8 +246,7 @@ class Decoder(Generic[ChangeT]):
     def _decoder(self) -> MessageDecoder:
         found: MessageDecoder | None = getattr(self._of_thread, "decode", None)
         if found is None:
-            # A fast decoder that joins halves gives other changes than the plain one.
-            is_plain = self._engine == "plain" or self._format.joins_halves
+            is_plain = self._engine == "plain"
             found = self._plain if is_plain else self._format.decoder(self._context)
             self._of_thread.decode = found
         return found

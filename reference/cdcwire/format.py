@@ -128,8 +128,8 @@ class Format:
     fast_encoder: Callable[[Context], FastEncoder[object]] | None = None
     skips_columns: bool = False
     """The fast decoder does not read columns that are not selected."""
-    joins_halves: bool = False
-    """The fast decoder gives the two records of an update as one change."""
+    joining_decoder: Callable[[Context], FastDecoder] | None = None
+    """A fast decoder for comparisons. It gives the two records of an update as one change."""
 
     # Feeds.
     carriers: tuple[Carrier, ...] = ("queue",)
@@ -185,13 +185,21 @@ class Format:
             partial(self.warnings, message, context),
         )
 
-    def decoder(self, context: Context) -> MessageDecoder:
+    @property
+    def joins_halves(self) -> bool:
+        """True if comparisons get the two records of an update as one change."""
+        return self.joining_decoder is not None
+
+    def decoder(self, context: Context, *, joins_halves: bool = False) -> MessageDecoder:
         """Return the fastest decoder of messages to rows and events.
 
-        Keep it for a whole feed: it remembers the layouts of tables. It accepts and rejects the
-        same bytes as ``to_events``, and raises the same DecodeError. It is not thread-safe.
+        Keep it for a whole feed: it remembers the layouts of tables. It gives the same events as
+        ``to_events``, and raises the same DecodeError. ``joins_halves``: the two records of an
+        update may come as one change. It is not thread-safe.
         Raises: OptionError for an unknown option or value.
         """
+        if joins_halves and self.joining_decoder is not None:
+            return self.joining_decoder(context).decode
         if self.fast_decoder is not None:
             return self.fast_decoder(context).decode
         parse_options(self.options, context.options)

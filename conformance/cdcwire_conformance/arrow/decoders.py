@@ -39,7 +39,7 @@ def place_decoder(format_: Format, context: Context) -> DecoderAt:
     context = with_compressions(context)
     if format_.topic_tables is not None:
         return _TopicDecoders(format_, context, format_.topic_tables(context)).at
-    decode = format_.decoder(context)
+    decode = format_.decoder(context, joins_halves=True)
     return lambda place: decode
 
 
@@ -66,7 +66,8 @@ class _TopicDecoders:
     def _decoder(self, table: Table) -> MessageDecoder:
         found = self._decoders.get(id(table))
         if found is None:
-            found = self.format.decoder(replace(self.context, tables=(table,)))
+            context = replace(self.context, tables=(table,))
+            found = self.format.decoder(context, joins_halves=True)
             self._decoders[id(table)] = found
         return found
 

@@ -185,7 +185,7 @@ class Laws:
         is_fit = kept is not None and len(kept.history) < MOST_USES and kept.context == context
         if kept is not None and is_fit:
             return kept
-        kept = _Kept(given, context, self.format.decoder(context))
+        kept = _Kept(given, context, self.format.decoder(context, joins_halves=True))
         first = _first(given)
         for _ in range(TRAINED):
             _result(lambda: _events(kept.decode(first.message)))

@@ -44,6 +44,8 @@ class Layout:
 
     def image(self, values: Values) -> Image:
         """Return the neutral image of row values, converted where the model needs it."""
+        if not self.conversions:
+            return Image(self.columns, values)
         return Image(self.columns, self.model_values(values))
 
     def model_values(self, values: Values) -> Values:
@@ -82,17 +84,12 @@ class Row(NamedTuple):
 
     def to_event(self) -> RowChange:
         """Return the neutral event of this row."""
-        before = None if self.old_layout is None else self.old_layout.image(self.old or ())
-        after = None if self.new_layout is None else self.new_layout.image(self.new or ())
-        position = Position(
-            commit_ts=self.commit_ts,
-            sequence_id=self.sequence_id,
-            partition=self.partition,
-            commit_ms=self.commit_ms,
-            sent_ms=self.sent_ms,
-        )
-        extra = self.extra or NO_EXTRA
-        return RowChange(self.table, self.op, before, after, position, self.half, self.sent, extra)
+        (table, op, commit_ts, partition, new_layout, new, old_layout, old) = self[:8]
+        sent, half, commit_ms, sent_ms, sequence_id, extra = self[8:]
+        before = None if old_layout is None else old_layout.image(old or ())
+        after = None if new_layout is None else new_layout.image(new or ())
+        position = Position(commit_ts, sequence_id, None, None, None, partition, commit_ms, sent_ms)
+        return RowChange(table, op, before, after, position, half, sent, extra or NO_EXTRA)
 
 
 def event_of(row: Row | Event) -> Event:

@@ -1,8 +1,9 @@
 """The closed set of events that every format is translated to, and their parts.
 
-All are frozen; sequences are tuples. Four ways not to have a value are kept apart. SQL NULL is the
-value ``None``. An *absent* column is not in ``Image.columns``. *Unchanged* columns are absent and
-the row says ``sent="changed"``. A value that the producer declared unavailable is ``UNAVAILABLE``.
+Nothing assigns to their fields; sequences are tuples. Four ways not to have a value are kept apart.
+SQL NULL is the value ``None``. An *absent* column is not in ``Image.columns``. *Unchanged* columns
+are absent and the row says ``sent="changed"``. A value that the producer declared unavailable is
+``UNAVAILABLE``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from cdcwire.model.kinds import Column, Value
+from cdcwire.model.slotted import slotted
 
 Op: TypeAlias = Literal["insert", "update", "delete", "upsert", "read"]
 Half: TypeAlias = Literal["before", "after"]
@@ -58,7 +60,7 @@ class Table:
     version: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Image:
     """One state of one row. ``columns`` and ``values`` run side by side; ``image["c1"]``."""
 
@@ -95,7 +97,7 @@ class Image:
         return Image.of(pair for pair in self.pairs if pair[0].name in names)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Position:
     """The place of a change in the stream, in the units of its source.
 
@@ -135,7 +137,7 @@ SOURCE_MEMBERS = POSITION_MEMBERS[POSITION_MEMBERS.index("file") :]
 NOWHERE = Position()
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class RowChange:
     """One row inserted, updated, deleted, upserted or read.
 

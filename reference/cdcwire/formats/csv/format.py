@@ -15,7 +15,7 @@ from cdcwire.format import Format
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
-from cdcwire.formats.csv.fast import JoiningDecoder
+from cdcwire.formats.csv.fast import JoiningDecoder, RowDecoder
 from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.formats.csv.identify import identify
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
@@ -126,10 +126,10 @@ FORMAT = Format(
     stored=STORED,
     needs_tables=True,
     carriers=("storage",),
-    fast_decoder=JoiningDecoder,
+    fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
     skips_columns=True,
-    joins_halves=True,
+    joining_decoder=JoiningDecoder,
 )
 to_events = FORMAT.events
 explain = FORMAT.explain

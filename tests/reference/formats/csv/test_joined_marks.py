@@ -39,7 +39,7 @@ def test_joined_update_has_the_marks_of_both_records(
 ) -> None:
     file = StoredFile("x.csv", f"D,t,s,true,1,{before}\r\nI,t,s,true,1,{after}\r\n".encode())
     format_ = get_format("csv")
-    (fast,) = map(event_of, format_.decoder(CONTEXT)(file))
+    (fast,) = map(event_of, format_.decoder(CONTEXT, joins_halves=True)(file))
     (plain,) = join_halves(format_.to_events(file, context=CONTEXT))
     assert fast == plain
     assert isinstance(fast, RowChange)
