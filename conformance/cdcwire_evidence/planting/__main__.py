@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 
+from cdcwire_evidence.planting.engines import ENGINES, compare_of
 from cdcwire_evidence.planting.run import Tally, run, shares
 
 _VERDICTS = ("found", "named", "refused", "missed", "equal", "alarm", "lossy")
@@ -30,13 +31,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)"
     )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="embedded",
+        help="engine that compares (default: embedded); spark takes seconds per pair",
+    )
     given = parser.parse_args(arguments)
     total = Tally()
     with ProcessPoolExecutor(max_workers=given.jobs) as pool:
         formats, numbers = zip(*shares(given.pairs), strict=True)
-        for each in pool.map(_share, formats, numbers, repeat(given.seed)):
+        for each in pool.map(_share, formats, numbers, repeat(given.seed), repeat(given.engine)):
             total.join(each)
     print(table_text(total))
+    for line in reasons_lines(total):
+        print(line)
     for finding in total.findings:
         print(ascii(finding).strip("'"), file=sys.stderr)
     wrong = total.count("missed") + total.count("alarm")
@@ -44,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if wrong or not total.pairs else 0
 
 
-def _share(formats: tuple[str, str], pairs: int, seed: int) -> Tally:
-    return run(formats, pairs, seed_of_run=seed)
+def _share(formats: tuple[str, str], pairs: int, seed: int, engine: str) -> Tally:
+    return run(formats, pairs, seed_of_run=seed, compare=compare_of(engine))
 
 
 def table_text(total: Tally) -> str:
@@ -55,6 +64,16 @@ def table_text(total: Tally) -> str:
         numbers = (f"{total.verdicts[kind, verdict]:>9}" for verdict in _VERDICTS)
         lines.append("".join((f"{kind:24}", *numbers)))
     return "\n".join(lines)
+
+
+def reasons_lines(total: Tally) -> list[str]:
+    """Return how many streams were judged, and why pairs were not, most frequent first."""
+    lines = [f"{total.judged} of {total.streams} streams judged"]
+    for (verdict, reason), number in total.reasons.most_common():
+        lines.append(f"{number:>6} {verdict}: {ascii(reason)[1:-1]}")
+    if total.reasons:
+        lines[0] += "; in place of each of these pairs, another pair of its stream:"
+    return lines
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -43,13 +44,22 @@ compared. ``refused``: nothing was decided. ``without effect``: the bytes are th
 carried``: a format can't encode the stream. ``lossy``: an alarm about a pair whose feeds differ
 by what the plain decoders read, because the settings of a producer lose something."""
 
+_REFUSALS = {
+    "without a key": "last rows of a table without a key",
+    "can't be applied": "last rows after a statement that can't be applied",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict on a pair. ``said``: what the comparison said, or why it said nothing."""
+    """The verdict on a pair. ``said``: what the comparison said, or why it said nothing.
+
+    ``reason``: why a pair without a plant was not judged, without names and values.
+    """
 
     verdict: Verdict
     said: str = ""
+    reason: str = ""
 
     @property
     def is_finding(self) -> bool:
@@ -71,8 +81,10 @@ def judged(pair: Pair, plant: Plant | None = None, compare: Compare = compare_fe
         if _contents(folder / "right") == _contents(folder / "planted"):
             return Judged("without effect")
         return _of_plant(pair, plant, folder, compare)
-    except (EncodeError, StoreError, OSError) as error:  # a name may be too long for a file
-        return Judged("not carried", str(error))
+    except EncodeError as error:
+        return Judged("not carried", str(error), error.clause)
+    except (StoreError, OSError) as error:
+        return Judged("not carried", str(error), "a name is too long for a file")
     finally:
         rmtree(folder)
 
@@ -82,24 +94,56 @@ def _of_equal(pair: Pair, folder: Path, compare: Compare) -> Judged:
         found = _compared(pair, folder, "right", pair.events, compare)
     except ValueError as error:
         if pair.mode == "final":  # without a key, or after a statement that can't be applied
-            return Judged("refused", str(error))
-        return Judged("alarm" if _are_alike(pair) else "lossy", str(error))
+            return Judged("refused", str(error), _reason_of_refusal(str(error)))
+        return _alarm(pair, str(error))
     if found.is_equal:
         return Judged("equal")
-    return Judged("alarm" if _are_alike(pair) else "lossy", _said(found))
+    return _alarm(pair, _said(found))
 
 
-def _are_alike(pair: Pair) -> bool:
-    """Return whether the plain decoders of both formats give the same changes.
+def _reason_of_refusal(text: str) -> str:
+    known = (reason for part, reason in _REFUSALS.items() if part in text)
+    return next(known, text.partition(":")[0])
+
+
+def _alarm(pair: Pair, said: str) -> Judged:
+    """Return an alarm, or that the plain decoders of the formats do not give the same changes.
 
     A feed that its own decoder refuses was never a pair of equal feeds, so nothing excuses it.
     """
     fields = shared_fields(pair.left.format, pair.right.format)
     try:
-        ours, theirs = (_texts(pair, form, fields) for form in (pair.left, pair.right))
+        ours, theirs = (Counter(_texts(pair, form, fields)) for form in (pair.left, pair.right))
     except DecodeError:
-        return True
-    return sorted(ours) == sorted(theirs)
+        return Judged("alarm", said)
+    if ours == theirs:
+        return Judged("alarm", said)
+    names = f"{pair.left.format.name} and {pair.right.format.name}"
+    return Judged("lossy", said, f"{names}: {_lost_part([*(ours - theirs)], [*(theirs - ours)])}")
+
+
+def _lost_part(ours: Sequence[str], theirs: Sequence[str]) -> str:
+    """Return the members in which the first two changes differ, and the types of their values."""
+    rows = [
+        [row for text in side if (row := json.loads(text))["kind"] == "row"]
+        for side in (ours, theirs)
+    ]
+    if not all(rows):
+        return "number of changes"
+    one, other = rows[0][0], rows[1][0]
+    parts = []
+    for name in sorted({*one, *other}):
+        own, their = one.get(name), other.get(name)
+        if own == their:
+            continue
+        if name in ("before", "after") and own and their:
+            columns = (
+                own.get(c) or their.get(c) for c in {*own, *their} if own.get(c) != their.get(c)
+            )
+            kinds = sorted({"NULL" if c is None else c["type"].partition("(")[0] for c in columns})
+            name = f"{name} ({', '.join(kinds)})"
+        parts.append(name)
+    return ", ".join(parts)
 
 
 def _texts(pair: Pair, form: FeedForm, fields: Sequence[str]) -> list[str]:
@@ -126,8 +170,24 @@ def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judge
     if found.is_different:
         return Judged("found", _said(found))
     others = _tables(pair.events) - _changed_tables(pair.events, plant.events)
-    named = accepts.intersection(parts_not_compared(found, others))
-    return Judged("named" if named else "missed", _said(found))
+    if accepts.intersection(parts_not_compared(found, others)):
+        return Judged("named", _said(found))
+    if pair.mode == "final" and _leave_the_same(pair, plant):
+        return Judged("equal", _said(found))
+    return Judged("missed", _said(found))
+
+
+def _leave_the_same(pair: Pair, plant: Plant) -> bool:
+    """Return whether the messages of the right feed give the same last rows with the plant.
+
+    An update of a key without its old row does not say which row is gone.
+    """
+    form = pair.right
+    written = (
+        round_trip(events, form.format, form.options, tables=pair.tables)
+        for events in (pair.events, plant.events)
+    )
+    return plant.exchanges_keys is None and not differing_tables(*written)
 
 
 def _compared(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
@@ -121,6 +121,24 @@ class Pair:
             SEQUENCE_ID in form.format.comparing.orders for form in (self.left, self.right)
         ]
         return self.mode == "events" and (all(sequenced) or not sequenced[1])
+
+
+def judgeable(pair: Pair, verdict: str) -> Pair | None:
+    """Return a pair of the same stream in place of one that can't be judged; None: there is none.
+
+    A setting may refuse a stream, or lose something of it: then the feed is equal to itself only.
+    """
+    if verdict == "refused" and pair.mode == "final":
+        return replace(pair, mode="events")
+    if verdict == "lossy" and pair.left != pair.right:
+        return replace(pair, left=pair.right)
+    if verdict == "not carried":
+        left, right = (
+            FeedForm(each.format, fullest_options(each.format)) for each in (pair.left, pair.right)
+        )
+        fullest = replace(pair, left=left, right=right)
+        return None if fullest == pair else fullest
+    return None
 
 
 @st.composite

@@ -11,26 +11,35 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_evidence.planting.judging import Judged, Verdict, judged
-from cdcwire_evidence.planting.pairs import chance_of, has_rows, other_values, pairs
+from cdcwire_conformance.compare.embedded.engine import compare_feeds
+from cdcwire_evidence.planting.judging import Compare, Judged, Verdict, judged
+from cdcwire_evidence.planting.pairs import chance_of, has_rows, judgeable, other_values, pairs
 from cdcwire_evidence.planting.plants import KINDS, plants
 
 FORMAT_PAIRS = tuple(combinations_with_replacement(FORMAT_NAMES, 2))
 NOTHING = "nothing"  # the kind of a pair without a plant
+_NOT_JUDGED = ("refused", "not carried", "lossy")
 _MOST_SHOWN = 3  # findings of a kind and pair of formats
 
 
 @dataclass(slots=True)
 class Tally:
-    """The verdicts by kind of plant, and the first findings of each kind in words."""
+    """The verdicts by kind of plant, and the first findings of each kind in words.
+
+    ``reasons``: why pairs were not judged, by verdict. ``streams``: the number of streams with a
+    row. ``judged``: the number of streams with a judged pair.
+    """
 
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    streams: int = 0
+    judged: int = 0
     findings: list[str] = field(default_factory=list)
 
     @property
     def pairs(self) -> int:
         """The number of pairs that were compared."""
-        idle = ("without effect", "not carried", "lossy")
+        idle = ("without effect", *_NOT_JUDGED)
         return sum(n for (_, verdict), n in self.verdicts.items() if verdict not in idle)
 
     def count(self, verdict: Verdict) -> int:
@@ -40,6 +49,8 @@ class Tally:
     def add(self, formats: tuple[str, str], kind: str, what: str, found: Judged) -> None:
         """Count a verdict."""
         self.verdicts[kind, found.verdict] += 1
+        if kind == NOTHING and found.verdict in _NOT_JUDGED:
+            self.reasons[found.verdict, found.reason] += 1
         if found.is_finding and self.verdicts[kind, found.verdict] <= _MOST_SHOWN:
             names = " and ".join(formats)
             self.findings.append(f"{names}: {found.verdict}: {kind}: {what}: {found.said}")
@@ -47,10 +58,19 @@ class Tally:
     def join(self, other: Tally) -> None:
         """Add the verdicts of another share."""
         self.verdicts.update(other.verdicts)
+        self.reasons.update(other.reasons)
+        self.streams += other.streams
+        self.judged += other.judged
         self.findings += other.findings
 
 
-def run(formats: tuple[str, str], examples: int, *, seed_of_run: int = 1) -> Tally:
+def run(
+    formats: tuple[str, str],
+    examples: int,
+    *,
+    seed_of_run: int = 1,
+    compare: Compare = compare_feeds,
+) -> Tally:
     """Judge pairs of two formats: each stream without a plant, and with one of some kind."""
     tally = Tally()
 
@@ -67,9 +87,17 @@ def run(formats: tuple[str, str], examples: int, *, seed_of_run: int = 1) -> Tal
         pair = data.draw(pairs(*formats))
         if not has_rows(pair.events):
             return
-        settings_of_both = f"{dict(pair.left.options)} {dict(pair.right.options)}"
-        without = judged(pair)
-        tally.add(formats, NOTHING, settings_of_both, without)
+        tally.streams += 1
+        while True:
+            without = judged(pair, compare=compare)
+            settings_of_both = f"{dict(pair.left.options)} {dict(pair.right.options)}"
+            tally.add(formats, NOTHING, settings_of_both, without)
+            other_pair = judgeable(pair, without.verdict)
+            if other_pair is None:
+                break
+            pair = other_pair
+        if without.verdict not in _NOT_JUDGED:
+            tally.judged += 1
         if without.verdict != "equal":
             return
         chance = chance_of(data.draw(st.integers(0, 2**32)))
@@ -80,7 +108,7 @@ def run(formats: tuple[str, str], examples: int, *, seed_of_run: int = 1) -> Tal
             plant = next(plants(kind, pair.events, chance, other), None)
             if plant is not None and has_rows(plant.events):
                 what = f"{plant.what} {settings_of_both}"
-                tally.add(formats, kind, what, judged(pair, plant))
+                tally.add(formats, kind, what, judged(pair, plant, compare))
                 return
 
     one_pair()

@@ -19,16 +19,23 @@ from cdcwire.model.events import (
     SchemaChangeKind,
     Table,
 )
-from cdcwire.model.kinds import Column, IntType, Value
+from cdcwire.model.kinds import Column, IntType, TextType, Value
 from cdcwire.registry import get_format
 from cdcwire_evidence.planting.last_rows import by_position, differing_tables
-from cdcwire_evidence.planting.plants import KINDS, plants
+from cdcwire_evidence.planting.plants import KINDS, Plant, plants
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 
+from cdcwire_evidence.planting.__main__ import reasons_lines
 from cdcwire_evidence.planting.judging import Judged, judged
-from cdcwire_evidence.planting.pairs import FeedForm, Pair, pairs, without_ended_tables
-from cdcwire_evidence.planting.run import run
+from cdcwire_evidence.planting.pairs import (
+    FeedForm,
+    Pair,
+    judgeable,
+    pairs,
+    without_ended_tables,
+)
+from cdcwire_evidence.planting.run import NOTHING, Tally, run
 from cdcwire_evidence.planting.weakened import WEAKENED
 from cdcwire_generators.domain import fullest_options
 
@@ -197,3 +204,88 @@ def test_a_run_counts_the_verdicts_on_its_pairs() -> None:
     found = run(("canal-json", "canal-json"), 5)
     assert any(kind == "nothing" for kind, _ in found.verdicts)
     assert not found.count("alarm"), found.findings
+
+
+def test_a_run_says_why_pairs_were_not_judged() -> None:
+    tally = Tally(streams=3, judged=2)
+    refused = Judged("refused", "of shop.t", "last rows of a table without a key")
+    for found in (refused, Judged("lossy", "", "csv and csv: \n"), refused, Judged("equal")):
+        tally.add(("csv", "csv"), NOTHING, "", found)
+    total = Tally()
+    total.join(tally)
+    assert reasons_lines(total) == [
+        "2 of 3 streams judged; in place of each of these pairs, another pair of its stream:",
+        "     2 refused: last rows of a table without a key",
+        "     1 lossy: csv and csv: \\n",
+    ]
+
+
+def test_last_rows_are_the_same_where_the_messages_do_not_say_that_a_row_is_gone() -> None:
+    moved = RowChange(TABLE, "update", row(1, 1), row(2, 1), replace(POSITION, commit_ts=6))
+    gone = RowChange(TABLE, "delete", row(2, 1), None, replace(POSITION, commit_ts=7))
+    form = FeedForm(get_format("open-protocol"), {"output-old-value": False})
+    events = (STREAM[0], moved, gone)
+    pair = Pair(form, form, (TABLE,), events, is_defined=False, mode="final")
+    plant = Plant("lost", "event 1 is lost", (STREAM[0], gone))
+    assert judged(pair, plant).verdict == "equal"
+    old = FeedForm(form.format, {"output-old-value": True})
+    assert judged(replace(pair, left=old, right=old), plant).verdict == "found"
+
+
+TEXT = (Column("s", TextType(10), source="varchar(10)", nullable=True),)
+TEXTS = replace(TABLE, key=(), columns=TEXT)
+NO_KEY = replace(TABLE, key=(), columns=COLUMNS[1:])
+CRAFT = get_format("craft")
+KEYS_ONLY = {"delete-only-output-handle-key-columns": True}
+WITHOUT_KEY = (
+    RowChange(NO_KEY, "insert", None, Image(COLUMNS[1:], (1,)), POSITION),
+    RowChange(NO_KEY, "delete", Image(COLUMNS[1:], (1,)), None, replace(POSITION, commit_ts=6)),
+)
+
+
+@pytest.mark.parametrize(
+    ("pair", "verdict", "reason"),
+    [
+        (
+            Pair(FeedForm(CRAFT, {}), FeedForm(CRAFT, {}), (NO_KEY,), WITHOUT_KEY, False, "final"),
+            "refused",
+            "last rows of a table without a key",
+        ),
+        (
+            Pair(
+                FeedForm(CRAFT, {}),
+                FeedForm(CRAFT, KEYS_ONLY),
+                (NO_KEY,),
+                WITHOUT_KEY,
+                False,
+                "events",
+            ),
+            "not carried",
+            "craft: delete only handle key",
+        ),
+        (
+            Pair(
+                FeedForm(get_format("csv"), {"include-commit-ts": True}),
+                FeedForm(
+                    get_format("csv"), {"include-commit-ts": True, "quote": "", "null": "NULL"}
+                ),
+                (TEXTS,),
+                (RowChange(TEXTS, "insert", None, Image(TEXT, ("NULL",)), POSITION),),
+                False,
+                "events",
+            ),
+            "lossy",
+            "csv and csv: after (text)",
+        ),
+    ],
+)
+def test_a_pair_that_cannot_be_judged_has_a_reason_and_another_pair_in_its_place(
+    pair: Pair, verdict: str, reason: str
+) -> None:
+    found = judged(pair)
+    assert (found.verdict, found.reason) == (verdict, reason), found
+    instead = judgeable(pair, found.verdict)
+    assert instead is not None
+    assert judged(instead).verdict == "equal"
+    assert judgeable(instead, "equal") is None
+    assert judgeable(instead, found.verdict) is None

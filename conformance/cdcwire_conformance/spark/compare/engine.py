@@ -67,9 +67,14 @@ def compare_feeds(
 
 @dataclass(frozen=True, slots=True)
 class SparkEngine:
-    """Compares in a Spark session, whatever the size of the feeds."""
+    """Compares in a Spark session, whatever the size of the feeds.
+
+    ``joins_small_tables``: small tables are compared by the workers, many in one job. Otherwise
+    each table has its own queries.
+    """
 
     spark: SparkSession
+    joins_small_tables: bool = True
     name: str = "spark"
     is_exact: bool = False
 
@@ -89,7 +94,7 @@ class SparkEngine:
         """Yield the comparison of the rows of each table, in their order."""
         work = Work(total=sum(task.rows for task in tasks))
         found: dict[int, TableComparison] = {}
-        for group in groups_of_small(tasks, options):
+        for group in groups_of_small(tasks, options) if self.joins_small_tables else ():
             rows = sum(task.rows for _, task in group)
             number, first = group[0]
             names = f"table {number + 1} of {len(tasks)}, {first.table}"
