@@ -60,6 +60,7 @@ REFERENCE_LAYERS = (
     ("cdcwire.formats",),
     ("cdcwire.registry",),
     ("cdcwire.decoder",),
+    ("cdcwire.encoder",),
 )
 LAYERS = (
     "cdcwire_conformance.sources",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cdcwire.core.message import KafkaMessage, StoredFile
     from cdcwire.core.options import OptionError
     from cdcwire.decoder import Bad, Change, Decoder, decode
+    from cdcwire.encoder import Encoder
     from cdcwire.format import Format
     from cdcwire.model.events import Marker, Progress, RowChange, SchemaChange, Table
     from cdcwire.model.kinds import Column
@@ -35,6 +36,7 @@ __all__ = [
     "DecodeError",
     "Decoder",
     "EncodeError",
+    "Encoder",
     "Format",
     "KafkaMessage",
     "Marker",
@@ -69,6 +71,7 @@ _MODULES = {
     "SchemaChange": "cdcwire.model.events",
     "Table": "cdcwire.model.events",
     "Column": "cdcwire.model.kinds",
+    "Encoder": "cdcwire.encoder",
     "Format": "cdcwire.format",
     "KafkaMessage": "cdcwire.core.message",
     "StoredFile": "cdcwire.core.message",

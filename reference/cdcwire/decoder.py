@@ -7,7 +7,7 @@ itself sends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock, local
 from types import MappingProxyType
@@ -175,7 +175,7 @@ class Decoder(Generic[ChangeT]):
         engine: Engine = "auto",
     ) -> None:
         self._format = get_format(format)
-        _expect_mappings(schemas=schemas, options=options, blobs=blobs, compressions=compressions)
+        expect_mappings(schemas=schemas, options=options, blobs=blobs, compressions=compressions)
         if engine not in ("auto", "plain"):
             raise ValueError(f"engine is {engine!r:.80}; it must be 'auto' or 'plain'")
         if not callable(on_error) and on_error not in ("raise", "skip"):
@@ -184,7 +184,7 @@ class Decoder(Generic[ChangeT]):
             )
         self._context = Context(
             options=dict(options),
-            tables=_tables_of(tables),
+            tables=tables_of(tables),
             schemas=schemas,
             blobs=blobs,
             compressions=compressions,
@@ -230,6 +230,20 @@ class Decoder(Generic[ChangeT]):
         """Yield the changes and other events of records, as ``decode`` returns them."""
         for record in records:
             yield from self.decode(record)
+
+    async def aiter(
+        self, records: AsyncIterable[object], /
+    ) -> AsyncIterator[ChangeT | SchemaChange | Progress | Marker]:
+        """Yield the changes and other events of the records of an asyncio client, as ``iter``."""
+        async for record in records:
+            for change in self.decode(record):
+                yield change
+
+    def rows(self, records: Iterable[object], /) -> Iterator[ChangeT]:
+        """Yield the changed rows of records, without the other events. Raises: as ``decode``."""
+        for change in self.iter(records):
+            if not isinstance(change, (SchemaChange, Progress, Marker)):
+                yield change
 
     def explain(self, record: object, /) -> Explanation:
         """Return what each byte of a record means, up to its first error."""
@@ -339,7 +353,8 @@ def _bytes_of(record: object, name: str) -> bytes | None:
     )
 
 
-def _tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
+def tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
+    """Return the argument ``tables``. Raises: TypeError that names what it holds instead."""
     found: tuple[object, ...] = (tables,) if isinstance(tables, (str, Table)) else tuple(tables)
     for table in found:
         if not isinstance(table, Table):
@@ -347,7 +362,8 @@ def _tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
     return tuple(table for table in found if isinstance(table, Table))
 
 
-def _expect_mappings(**arguments: object) -> None:
+def expect_mappings(**arguments: object) -> None:
+    """Raise TypeError for an argument that is not a mapping."""
     for name, value in arguments.items():
         if not isinstance(value, Mapping):
             raise TypeError(f"{name} is {value!r:.60}; it must be a mapping, such as a dict")
@@ -382,7 +398,7 @@ def decode(
         'resolved'
 
     """
-    return _kept(format, _tables_of(tables), schemas, options).decode(record)
+    return _kept(format, tables_of(tables), schemas, options).decode(record)
 
 
 _MAX_KEPT = 64
@@ -396,7 +412,7 @@ def _kept(
     options: Mapping[str, OptionValue],
 ) -> Decoder[RowChange]:
     """Return a decoder that knows nothing but its settings and layouts; make it if it is new."""
-    _expect_mappings(schemas=schemas, options=options)
+    expect_mappings(schemas=schemas, options=options)
     # A kept decoder keeps its tables and schemas, so that no other object gets their identity.
     # Options of equal values and other types differ: 1 is no boolean.
     key = (

@@ -256,10 +256,7 @@ def _kept_decoder(format_: Format, context: Context) -> MessageDecoder:
     options = [(name, type(value), value) for name, value in context.options.items()]
     if found is not None and found[1] == options:
         return found[2]
-    # A fast decoder that joins halves gives other events than the plain one.
-    decode: MessageDecoder = partial(format_.to_events, context=context)
-    if not format_.joins_halves:
-        decode = format_.decoder(context)
+    decode = format_.decoder(context)
     if len(kept) >= _MAX_KEPT:
         kept.clear()
     kept[key] = context, options, decode

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -216,6 +218,30 @@ def test_broken_record_raises_by_default() -> None:
 def test_broken_record_is_skipped() -> None:
     decoder = Decoder("maxwell-json", on_error="skip")
     assert len([*decoder.iter([CUT, VALUE, CUT, VALUE])]) == 2
+
+
+def test_rows_are_given_without_other_events() -> None:
+    statement = (
+        b'{"type":"table-drop","database":"shop","table":"orders","ts":1,"sql":"DROP TABLE orders"}'
+    )
+    for decoder in (Decoder("maxwell-json"), Decoder("maxwell-json", rows=dict)):
+        records = [VALUE, statement, VALUE]
+        assert len([*decoder.iter(records)]) == 3
+        assert [change.op for change in decoder.rows(records)] == ["insert", "insert"]
+
+
+def test_records_of_an_asyncio_client_are_decoded() -> None:
+    async def records() -> AsyncIterator[bytes]:
+        for value in (VALUE, CUT, VALUE):
+            yield value
+
+    async def read(decoder: Decoder[RowChange]) -> list[object]:
+        return [change async for change in decoder.aiter(records())]
+
+    expected = Decoder("maxwell-json").decode(VALUE)
+    assert asyncio.run(read(Decoder("maxwell-json", on_error="skip"))) == expected * 2
+    with pytest.raises(DecodeError):
+        asyncio.run(read(Decoder("maxwell-json")))
 
 
 def test_broken_record_is_given_to_a_function() -> None:
