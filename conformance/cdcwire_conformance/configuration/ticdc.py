@@ -33,7 +33,7 @@ _QUEUES = frozenset({"kafka", "kafka+ssl", "pulsar", "pulsar+ssl", "pulsar+http"
 _STORES = frozenset({"file", "nfs", "s3", "gcs", "gs", "azblob", "azure"})
 _DATABASES = frozenset({"mysql", "mysql+ssl", "tidb", "tidb+ssl"})
 
-_SHOWN_BY_MESSAGES = ("avro-include-before-value", "output-row-key")
+_SHOWN_BY_MESSAGES = ("output-row-key",)
 # Settings that no message depends on, or that messages show.
 _UNUSED_PARAMETERS = (
     *("kafka-version", "kafka-client-id", "partition-num", "replication-factor", "compression"),

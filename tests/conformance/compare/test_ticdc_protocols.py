@@ -20,7 +20,7 @@ CREATE TABLE shop.t (
 FEEDS = {
     "canal-json": ("enable-tidb-extension=true", "content-compatible=true"),
     "open-protocol": ("dialect=ticdc",),
-    "avro": ("enable-tidb-extension=true", "dialect=padded-bit"),
+    "avro": ("enable-tidb-extension=true", "dialect=ticdc"),
     "debezium-json": ("dialect=ticdc", "enable-tidb-extension=true"),
 }
 

@@ -30,14 +30,14 @@ GENERATORS = FormatGenerators(
         {
             "namespace": ("default", "ns", "a.b", ""),
             "topic": ("{schema}_{table}", "fixed.topic", "{schema}.x.{table}", ""),
-            "dialect": ("", "shipped", "float-as-double", "padded-bit", "shipped,padded-bit"),
+            "dialect": ("", "shipped", "float-as-double", "ticdc", "shipped,ticdc"),
         }
     ),
     features=MappingProxyType(
         {
             "decimal over 38 digits": _has_long_decimals,
             "no tidb extension": has_options("enable-tidb-extension", (None, False)),
-            "before value": never,
+            "before value": has_options("avro-include-before-value", (True,)),
             "foreign types": never,
         }
     ),

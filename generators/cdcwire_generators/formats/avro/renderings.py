@@ -52,6 +52,10 @@ class _Walk:
         match described["type"]:
             case "null":
                 return None
+            case "record":
+                for field in described["fields"]:
+                    self.copy(field["type"])
+                return None
             case "boolean":
                 return self._bytes(1)
             case "float":

@@ -1,7 +1,8 @@
 """The events that come back from Avro: one message per row, with the columns of a schema.
 
 Names are those of Avro. A delete has its key and nothing else. An update has its new row; an update
-of a key is a delete and an insert. DDL and progress are sent only when a test option asks for them,
+of a key is a delete and an insert. With the option for old rows, updates and deletes have them, and
+an update of a key is an update. DDL and progress are sent only when a test option asks for them,
 and left out otherwise.
 """
 
@@ -49,6 +50,7 @@ from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, named
 
 _EXTENSION = frozenset({"_tidb_op", "_tidb_commit_ts", "_tidb_commit_physical_time"})
+_BEFORE = frozenset({"_ticdc_before", "_tidb_op"})
 _CHECKSUM = frozenset({"_tidb_row_level_checksum", "_tidb_corrupted", "_tidb_checksum_version"})
 _HANDLE: frozenset[Role] = frozenset({"handle"})
 _NO_ROLES: frozenset[Role] = frozenset()
@@ -73,6 +75,9 @@ class AvroRoundTrip(RoundTrip):
         super().__init__(through, options, feed)
         self.has_extension = bool(self.options["enable-tidb-extension"])
         self.sends_all = self.has_extension and bool(self.options["avro-enable-watermark"])
+        self.has_before = bool(self.options["avro-include-before-value"])
+        self.is_ticdc = self.has_before or "ticdc" in str(self.options["dialect"])
+        self.is_timed = self.sends_all and self.is_ticdc
         self.has_checksum = bool(self.options["integrity"])
         self.is_precise = self.options["avro-decimal-handling-mode"] == "precise"
         is_long = self.options["avro-bigint-unsigned-handling-mode"] == "long"
@@ -97,9 +102,9 @@ class AvroRoundTrip(RoundTrip):
     def _rows(self, event: RowChange) -> Iterable[RowChange]:
         if event.half is not None or event.op == "read":
             raise NotCarriedError("op")
-        if event.op != "delete" and event.sent in ("key", "changed"):
+        if (event.op != "delete" or self.has_before) and event.sent in ("key", "changed"):
             raise NotCarriedError("sent")
-        for part in split_key_changes([event]):
+        for part in [event] if self.has_before else split_key_changes([event]):
             assert isinstance(part, RowChange)  # the step leaves a row a row
             yield self._row(part)
 
@@ -113,14 +118,19 @@ class AvroRoundTrip(RoundTrip):
         if not event.table.name:
             raise NotCarriedError("table")
         key = self._key(event.table, image)
-        if is_delete and not key:
+        if is_delete and not key and not self.has_before:
             raise NotCarriedError("a delete without key")
         names = tuple(map(avro_name, key))
         table = Table(avro_name(event.table.name), avro_name(event.table.schema or "") or None)
         table = replace(table, key=names)
-        if is_delete:
+        if is_delete and not self.has_before:
             before = self._record(image, key, only=key)
-            return RowChange(table, "delete", before, None, Position(), sent="key")
+            position = Position()
+            if self.is_timed:
+                position = Position(commit_ts=self._position(event.position).commit_ts)
+            return RowChange(table, "delete", before, None, position, sent="key")
+        if self.has_before:
+            return self._row_with_before(event, image, key, table)
         after = self._record(image, key)
         if not self.has_extension:
             return RowChange(table, "upsert", None, after, Position())
@@ -128,6 +138,26 @@ class AvroRoundTrip(RoundTrip):
             raise NotCarriedError("op")
         extra = self._row_extra(event, image)
         return RowChange(table, event.op, None, after, self._position(event.position), extra=extra)
+
+    def _row_with_before(
+        self, event: RowChange, image: Image, key: tuple[str, ...], table: Table
+    ) -> RowChange:
+        if event.op not in ("insert", "update", "delete"):
+            raise NotCarriedError("op")
+        before, after = event.before, None
+        if event.op != "delete":
+            after = self._record(image, key)
+        if before is not None and before.columns != image.columns:
+            values = dict(zip(before.names, before.values, strict=True))
+            if set(image.names) - set(values):
+                raise NotCarriedError("before")
+            before = Image(image.columns, tuple(values[name] for name in image.names))
+        if before is not None:
+            before = self._record(before, key)
+        position, extra = Position(), NO_EXTRA
+        if self.has_extension:
+            position, extra = self._position(event.position), self._row_extra(event, image)
+        return RowChange(table, event.op, before, after, position, extra=extra)
 
     def _position(self, position: Position) -> Position:
         commit_ts, commit_ms = position.commit_ts, position.commit_ms
@@ -150,15 +180,17 @@ class AvroRoundTrip(RoundTrip):
     ) -> Image:
         columns, values = [], []
         for column, value in image.pairs:
-            is_left_out = "virtual" in column.roles if only is None else column.name not in only
-            if is_left_out:
+            is_virtual = "virtual" in column.roles
+            if column.name not in only if only is not None else is_virtual and not self.is_ticdc:
                 continue
             as_read = self._as_read(column, column.name in key)
             columns.append(as_read)
-            values.append(self._datum(column, value, as_read))
+            values.append(self._datum(column, None if is_virtual else value, as_read))
         names = [column.name for column in columns]
         if only is None:
-            names += _EXTENSION if self.has_extension else ()
+            extension = set(_EXTENSION if self.has_extension else ())
+            extension |= _BEFORE if self.has_before else set()
+            names += extension
             names += _CHECKSUM if self.has_checksum else ()
         if len(set(names)) < len(names):
             raise NotCarriedError("names")

@@ -18,7 +18,7 @@ _KINDS: dict[str, CarryVerdict] = {
 CARRIES = Carries(
     fields={
         "op": option("enable-tidb-extension"),
-        "before of update": NO,
+        "before of update": option("avro-include-before-value"),
         "before of delete": lossy("columns outside the handle key"),
         "key": EXACT,
         "commit_ts": option("enable-tidb-extension"),

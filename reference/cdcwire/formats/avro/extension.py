@@ -31,7 +31,7 @@ _CHECKSUM_TEXT = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _UINT32_END = 1 << 32
 _INT64_END = 1 << 63
 OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "": "upsert"}
-_LETTERS: dict[Op, str] = {"insert": "c", "update": "u"}
+_LETTERS: dict[Op, str] = {"insert": "c", "update": "u", "delete": "d"}
 _DEFAULTS: dict[PrimitiveName, str | int | bool] = {
     "string": "",
     "long": 0,
@@ -73,7 +73,11 @@ def _not_a_checksum(text: str) -> str:
 
 def extension_fields(settings: Settings) -> tuple[Field, ...]:
     """Return the fields that the options add to a value."""
-    names: tuple[str, ...] = _EXTENSION if settings.enable_tidb_extension else ()
+    names: tuple[str, ...] = ()
+    if settings.enable_tidb_extension:
+        names = _EXTENSION
+    elif settings.include_before_value:
+        names = (OP_FIELD,)
     if settings.integrity:
         names += _CHECKSUM
     return tuple(Field(name, Primitive(_TYPES[name]), _DEFAULTS[_TYPES[name]]) for name in names)
@@ -83,10 +87,12 @@ def extension_values(
     op: Op, position: Position, extra: Extra, checksum: int | None, settings: Settings
 ) -> tuple[Datum, ...]:
     """Return the values of these fields. Raises: EncodeError where one is missing or odd."""
-    if not settings.enable_tidb_extension:
+    if not (settings.enable_tidb_extension or settings.include_before_value):
         return ()
     if op not in _LETTERS:
         raise EncodeError(f"{op!r} has no letter in {OP_FIELD}", CLAUSE, ("op",))
+    if not settings.enable_tidb_extension:
+        return (_LETTERS[op],)
     commit_ts = position.commit_ts
     if commit_ts is None or not 0 <= commit_ts < _INT64_END:
         problem = f"the row needs a commit_ts from 0 to 2**63-1, not {commit_ts}"

@@ -31,7 +31,7 @@ from cdcwire.formats.avro.extension import extension_values
 from cdcwire.formats.avro.plans import Form
 from cdcwire.formats.avro.settings import read_settings
 from cdcwire.formats.avro.values import ValueWriter
-from cdcwire.formats.avro.writing import Body, Layout, MessageWriter, Piece, Side
+from cdcwire.formats.avro.writing import NO_VALUE, Body, Layout, MessageWriter, Piece, Side
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.floats import narrow_float32
@@ -78,7 +78,11 @@ class RowEncoder(FastEncoder[Piece]):
 
     def _piece(self, change: RowChange) -> Piece:
         table, op, before, after = change.table, change.op, change.before, change.after
-        if change.half or change.sent or self._settings.integrity or not table.name:
+        if change.half or change.sent or not table.name:
+            raise Irregular
+        if self._settings.integrity or self._settings.include_before_value:
+            raise Irregular
+        if op == "delete" and self._settings.is_ticdc and self._settings.has_watermark:
             raise Irregular
         if op == "delete":
             if before is None or after is not None:
@@ -122,7 +126,9 @@ class RowEncoder(FastEncoder[Piece]):
 
 
 def _record(side: Side, count: int) -> _Record:
-    """Return the record of a side for images of ``count`` values."""
+    """Return the record of a side for images of ``count`` values. Raises: Irregular."""
+    if any(place == NO_VALUE for place, _, _ in side.writers):
+        raise Irregular
     writers: list[Writer] = [refuse] * count
     nulls: dict[int, object] = {}
     for place, _, writer in side.writers:

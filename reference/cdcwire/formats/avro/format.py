@@ -76,7 +76,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 
 CHOICES: Mapping[str, str] = MappingProxyType(
     {
-        "before-value": "read, never written",
+        "before-value": "read",
         "checksum-mismatch": "accept and warn",
         "decimal-limit": "1000 digits",
         "empty-op": "upsert",

@@ -15,7 +15,7 @@ BigintUnsignedMode: TypeAlias = Literal["long", "string"]
 
 _KAFKA = "sink.kafka-config"
 _CODEC = f"{_KAFKA}.codec-config"
-DIALECTS = ("shipped", "float-as-double", "padded-bit")
+DIALECTS = ("shipped", "float-as-double", "ticdc")
 
 
 def _dialects(text: str) -> frozenset[str]:
@@ -52,6 +52,13 @@ class Settings(ZoneSettings):
         False,
         "Write DDL and checkpoints; needs the extension.",
         settings=changefeed(f"{_CODEC}.avro-enable-watermark", is_parameter=True),
+    )
+    include_before_value: bool = option(
+        "avro-include-before-value",
+        False,
+        "Write the old row of updates and deletes in a field after the columns, as the dialect "
+        "ticdc.",
+        settings=changefeed(f"{_CODEC}.avro-include-before-value", is_parameter=True),
     )
     integrity: bool = option(
         "integrity",
@@ -102,6 +109,11 @@ class Settings(ZoneSettings):
                 f"option dialect: {', '.join(sorted(unknown))!r:.80} is not one of "
                 f"{', '.join(DIALECTS)}"
             )
+
+    @property
+    def is_ticdc(self) -> bool:
+        """True if TiCDC's new architecture is the producer: no other has old rows."""
+        return self.include_before_value or "ticdc" in self.dialects
 
     @property
     def has_watermark(self) -> bool:

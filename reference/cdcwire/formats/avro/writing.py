@@ -1,7 +1,8 @@
 """Events to Kafka messages: one row, one message, schemas registered when they are first needed.
 
-An update that alters a column of the primary or of a unique key becomes a delete and an insert. DDL
-and progress are not sent, unless the options ask for the producer's test messages.
+An update that alters a column of the primary or of a unique key becomes a delete and an insert.
+With the option to send old rows it stays an update. DDL and progress are not sent, unless the
+options ask for the producer's test messages.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from cdcwire.apache_avro.datum import Datum
 from cdcwire.apache_avro.envelope import write_envelope
-from cdcwire.apache_avro.schema import Field, Record
+from cdcwire.apache_avro.schema import Field, Primitive, Record, Union
 from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.apache_avro.sources import MemorySource, SchemaSource
 from cdcwire.core.caches import BoundedCache
@@ -23,9 +25,9 @@ from cdcwire.formats.avro.checksum import row_checksum
 from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed
 from cdcwire.formats.avro.extension import extension_fields, extension_values
-from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, Message
+from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Message
 from cdcwire.formats.avro.names import check_unique, namespace_of, sanitize
-from cdcwire.formats.avro.plans import RecordPlan, plan_of
+from cdcwire.formats.avro.plans import BEFORE_FIELD, RecordPlan, plan_of
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.topics import (
     TopicRule,
@@ -41,6 +43,8 @@ from cdcwire.model.kinds import BitType, Column, EnumType, Role, SetType, Value
 MESSAGES = "avro: messages"
 KEY_CLAUSE = "avro: key record"
 VALUE_CLAUSE = "avro: value record"
+BEFORE_CLAUSE = "avro: before value"
+NO_VALUE = -1  # the place of a virtual column, which has no value in a row
 RECORD_OVERHEAD = 36  # bytes that a Kafka record needs in addition to key and value
 _KNOWN_COLUMNS = 1 << 14
 _KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
@@ -137,8 +141,9 @@ class MessageWriter:
                 raise EncodeError(f"there is no message for {event.what!r}", MESSAGES, ("what",))
 
     def _row_messages(self, event: RowChange) -> list[KafkaMessage]:
-        _check(event)
-        if event.op == "update" and event.before is not None and event.after is not None:
+        _check(event, self.settings.include_before_value)
+        is_update = event.op == "update" and not self.settings.include_before_value
+        if is_update and event.before is not None and event.after is not None:
             layout = self._layout(event.table, event.before.columns)
             if layout.changes_key(event.before, event.after):
                 # Both tell the position; deletes can't.
@@ -159,10 +164,11 @@ class MessageWriter:
         with step(side):
             if layout.key:
                 key = self._datums(layout, layout.key_side(), image, topic)
-            elif is_delete:
+            elif is_delete and not self.settings.include_before_value:
                 raise EncodeError("a table without handle key has no deletes", KEY_CLAUSE)
-        if is_delete:
-            return self._within_limit(*encode(Message(key, None)))
+        if is_delete and not self.settings.include_before_value:
+            deleted = self._deleted_at(event.position)
+            return self._within_limit(*encode(Message(key, deleted)))
         with step(side):
             value_side = layout.value_side()
             schema_id = self._schema_id(value_side, subject_of(topic, "value"))
@@ -171,9 +177,17 @@ class MessageWriter:
         if self.settings.integrity and "checksum" not in event.extra:
             columns = zip(value_side.checksum_plan.fields, values, strict=False)
             checksum = row_checksum(columns, self.settings.time_zone)
+        if self.settings.include_before_value:
+            values += (_before_datum(value_side, image, event.before),)
         values += extension_values(event.op, event.position, event.extra, checksum, self.settings)
         value = Datums(schema_id, values, value_side.plan)
         return self._within_limit(*encode(Message(key, value)))
+
+    def _deleted_at(self, position: Position) -> DeletedAt | None:
+        """Return the value of a delete: the new architecture gives its timestamp, if it may."""
+        if self.settings.has_watermark and self.settings.is_ticdc:
+            return DeletedAt(_commit_ts(position, "avro: watermark"))
+        return None
 
     def _joined(self, event: RowChange, piece: Piece) -> KafkaMessage:
         """Return the message of a row whose records are written."""
@@ -233,9 +247,21 @@ class Layout:
         self.table = table
         self.settings = settings
         known = columns_by_name(definition)
-        defined = [known.get(column.name, (len(known), None)) for column in columns]
-        places = sorted(range(len(columns)), key=lambda place: defined[place][0])
-        self.columns = [(place, completed(columns[place], defined[place][1])) for place in places]
+        found = [
+            (known.get(column.name, (len(known), None)), place, column)
+            for place, column in enumerate(columns)
+        ]
+        if settings.is_ticdc:  # virtual columns have no values, and fields all the same
+            given = {column.name for column in columns}
+            found += [
+                (defined, NO_VALUE, defined[1])
+                for name, defined in known.items()
+                if name == defined[1].name
+                and "virtual" in defined[1].roles
+                and not {name, sanitize(name)} & given
+            ]
+        found.sort(key=lambda each: each[0][0])
+        self.columns = [(place, completed(column, known)) for (_, known), place, column in found]
         self.key = _key_names(table, definition, [column for _, column in self.columns])
         self._key_side: Side | None = None
         self._value_side: Side | None = None
@@ -248,16 +274,20 @@ class Layout:
             if missing:
                 problem = f"the handle key has {min(missing)!r:.80}, the row has not"
                 raise EncodeError(problem, KEY_CLAUSE)
-            self._key_side = self._side(chosen, ())
+            self._key_side = self._side(chosen, (), False)
         return self._key_side
 
     def value_side(self) -> Side:
         """Return the value's record. Raises: EncodeError."""
         if self._value_side is None:
-            chosen = [pair for pair in self.columns if "virtual" not in pair[1].roles]
+            chosen = [
+                (NO_VALUE if "virtual" in column.roles else place, column)
+                for place, column in self.columns
+                if self.settings.is_ticdc or "virtual" not in column.roles
+            ]
             if self.settings.integrity:
                 chosen = _by_id(chosen)
-            self._value_side = self._side(chosen, extension_fields(self.settings))
+            self._value_side = self._side(chosen, extension_fields(self.settings), True)
         return self._value_side
 
     def changes_key(self, before: Image, after: Image) -> bool:
@@ -272,29 +302,32 @@ class Layout:
         return tuple(
             place
             for place, column in self.columns
-            if column.roles & _KEY_ROLES or column.name in self.key
+            if place != NO_VALUE and (column.roles & _KEY_ROLES or column.name in self.key)
         )
 
-    def _side(self, chosen: list[tuple[int, Column]], extension: tuple[Field, ...]) -> Side:
-        fields = []
+    def _side(
+        self, chosen: list[tuple[int, Column]], extension: tuple[Field, ...], is_value: bool
+    ) -> Side:
+        fields: list[Field] = []
         for _, column in chosen:
             with step(column.name):
                 fields.append(field_of(column, self.settings, self._is_nullable(column)))
+        name = sanitize(self.table.name or "")
+        namespace = namespace_of(self.settings.namespace, self.table.schema)
+        if is_value and self.settings.include_before_value:
+            old_row = Record(f"{name}_before", namespace, tuple(fields))
+            extension = (Field(BEFORE_FIELD, Union((Primitive("null"), old_row)), None), *extension)
         check_unique(
             (*(column.name for _, column in chosen), *(field.name for field in extension)),
             (field.name for field in (*fields, *extension)),
         )
-        record = Record(
-            sanitize(self.table.name or ""),
-            namespace_of(self.settings.namespace, self.table.schema),
-            (*fields, *extension),
-        )
+        record = Record(name, namespace, (*fields, *extension))
         plan = plan_of(record)
         writers = []
         for (place, column), field in zip(chosen, plan.fields, strict=False):
             declared = declared_of(column)
             bit_size = 1
-            if "padded-bit" in self.settings.dialects and isinstance(column.type, BitType):
+            if self.settings.is_ticdc and isinstance(column.type, BitType):
                 bit_size = max(1, -(-(declared.flen or 1) // 8))
             writer = ValueWriter(
                 with_labels(column, declared.elements),
@@ -327,11 +360,26 @@ class Side:
         values = []
         for place, name, writer in self.writers:
             try:
-                values.append(writer.write(image.values[place]))
+                values.append(writer.write(None if place == NO_VALUE else image.values[place]))
             except EncodeError as error:
                 error.path = (name, *error.path)
                 raise
         return tuple(values)
+
+
+def _before_datum(side: Side, image: Image, before: Image | None) -> Datum:
+    """Return the record of an old row, whose columns are those of the row. Raises: EncodeError."""
+    if before is None:
+        return None
+    if before.columns != image.columns:
+        values = dict(zip(before.names, before.values, strict=True))
+        missing = set(image.names) - set(values)
+        if missing:
+            problem = f"the old row lacks {min(missing)!r:.80}"
+            raise EncodeError(problem, BEFORE_CLAUSE, ("before",))
+        before = Image(image.columns, tuple(values[name] for name in image.names))
+    with step("before"):
+        return side.values(before)
 
 
 def _with_options(plan: RecordPlan, writers: list[tuple[int, str, ValueWriter]]) -> RecordPlan:
@@ -375,14 +423,14 @@ def _topic_rule(expression: str) -> TopicRule:
         raise OptionError(f"option topic: {error}") from error
 
 
-def _check(event: RowChange) -> None:
+def _check(event: RowChange, has_before: bool) -> None:
     if event.half is not None:
         raise EncodeError("an update is one event, never two records", MESSAGES, ("half",))
     if event.op == "read":
         raise EncodeError("there is no message for 'read'", MESSAGES, ("op",))
     if not event.table.name:
         raise EncodeError("a row needs its table", "avro: names", ("table",))
-    if event.op != "delete" and event.sent in ("key", "changed"):
+    if (event.op != "delete" or has_before) and event.sent in ("key", "changed"):
         problem = f"a row has all its columns, this one was sent as {event.sent!r}"
         raise EncodeError(problem, VALUE_CLAUSE, ("sent",))
     if event.op == "insert" and event.before is not None:

@@ -49,7 +49,7 @@ MODES: dict[str, dict[str, OptionValue]] = {
         "avro-decimal-handling-mode": "string",
         "avro-bigint-unsigned-handling-mode": "string",
         "integrity": True,
-        "dialect": "float-as-double,padded-bit",
+        "dialect": "float-as-double,ticdc",
     },
     "glue": {"registry": "glue", "unsigned-wrap": False},
 }

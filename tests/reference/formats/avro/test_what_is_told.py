@@ -43,7 +43,7 @@ def written(
         (BitType(64), "bit(64)", (1 << 64) - 1, 1 << 64),
     ],
 )
-@pytest.mark.parametrize("dialect", ["", "padded-bit"])
+@pytest.mark.parametrize("dialect", ["", "ticdc"])
 def test_bit_beyond_its_column_is_refused(
     kind: Type, source: str | None, fits: int, beyond: int, dialect: str
 ) -> None:
