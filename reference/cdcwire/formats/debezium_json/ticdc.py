@@ -20,7 +20,15 @@ from cdcwire.debezium.writing_parts import extra_text
 from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.formats.debezium_json.ticdc_columns import field_schema, text_json, value_json
 from cdcwire.model import kinds
-from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from cdcwire.model.kinds import Column
 from cdcwire.model.tso import ms_of_tso
 
@@ -47,6 +55,8 @@ def ticdc_messages(
                     message = _Row(event, known, settings).message()
                 case Progress(what="watermark"):
                     message = _watermark(event, settings)
+                case SchemaChange():
+                    message = _schema_change(event, settings)
                 case _:
                     what = type(event).__name__
                     raise EncodeError(f"a {what} of this kind has no form in TiCDC's", CLAUSE)
@@ -302,3 +312,115 @@ def _watermark(event: Progress, settings: Settings) -> KafkaMessage:
     head = f'"type":"struct","name":{text_json(f"{name}.Key")},"optional":false'
     schema = _envelope(name, (_source_schema(settings, is_row=False),))
     return _message(("{}", f'{{{head},"fields":[]}}'), (payload, schema), settings)
+
+
+def _schema_change(event: SchemaChange, settings: Settings) -> KafkaMessage:
+    """Return the message of a statement whose ``tableChanges`` follow from the event.
+
+    Raises: EncodeError for the others.
+    """
+    if event.query is None:
+        raise EncodeError("a schema change needs its query", CLAUSE, ("query",))
+    if event.table is None or event.table.schema is None:
+        raise EncodeError("a schema change needs its database", CLAUSE, ("table",))
+    table, database = event.table, text_json(event.table.schema)
+    cluster = _cluster_of(extra_text(event.extra, "cluster_id"), settings)
+    members = (
+        f'"source":{_source(table, event.position, cluster, settings, is_row=False)}',
+        f'"ts_ms":{_sent_ms(event.position)}',
+        f'"databaseName":{database}',
+        '"schemaName":null',
+        f'"ddl":{text_json(event.query)}',
+        f'"tableChanges":[{_table_change(event, table)}]',
+    )
+    key = f'{{"databaseName":{database}}}'
+    value = f"{{{','.join(members)}}}"
+    return _message((key, _DDL_KEY_SCHEMA), (value, _ddl_schema(settings)), settings)
+
+
+def _table_change(event: SchemaChange, table: Table) -> str:
+    """Return the only item of ``tableChanges``, if it is known; "" for none."""
+    if table.name is None or event.what == "truncate":
+        return ""
+    if event.what != "erase":
+        problem = (
+            f"tableChanges of a statement that is {event.what} needs the character set, comment, "
+            "default and auto-increment of each column, which events do not have"
+        )
+        raise EncodeError(problem, CLAUSE, ("what",))
+    if '"' in f"{table.schema}{table.name}":
+        raise EncodeError("a name with a quotation mark has no id", CLAUSE, ("table",))
+    name = text_json(f'"{table.schema}"."{table.name}"')
+    return f'{{"type":"DROP","id":{name},"table":null}}'
+
+
+def _member(kind: str, name: str, *, optional: bool) -> str:
+    """Return a field of a schema change, whose members have another order than those of rows."""
+    return f'{{"field":"{name}","optional":{"true" if optional else "false"},"type":"{kind}"}}'
+
+
+def _list(name: str, items: str, *, optional: bool) -> str:
+    return f'{_member("array", name, optional=optional)[:-1]},"items":{items}}}'
+
+
+def _change_struct(name: str, fields: Sequence[str]) -> str:
+    return (
+        f'{{"name":"io.debezium.connector.schema.{name}","optional":false,"type":"struct",'
+        f'"version":1,"fields":[{",".join(fields)}]}}'
+    )
+
+
+_TEXT_ITEMS = '{"type":"string","optional":false}'
+_DDL_KEY_SCHEMA = (
+    '{"type":"struct","name":"io.debezium.connector.mysql.SchemaChangeKey","optional":false,'
+    f'"version":1,"fields":[{_member("string", "databaseName", optional=False)}]}}'
+)
+_COLUMN_FIELDS = (
+    _member("string", "name", optional=False),
+    _member("int32", "jdbcType", optional=False),
+    _member("int32", "nativeType", optional=True),
+    _member("string", "typeName", optional=False),
+    _member("string", "typeExpression", optional=True),
+    _member("string", "charsetName", optional=True),
+    _member("int32", "length", optional=True),
+    _member("int32", "scale", optional=True),
+    _member("int32", "position", optional=False),
+    _member("boolean", "optional", optional=True),
+    _member("boolean", "autoIncremented", optional=True),
+    _member("boolean", "generated", optional=True),
+    _member("string", "comment", optional=True),
+    _member("string", "defaultValueExpression", optional=True),
+    _list("enumValues", _TEXT_ITEMS, optional=True),
+)
+_TABLE_FIELDS = (
+    _member("string", "defaultCharsetName", optional=True),
+    _list("primaryKeyColumnNames", _TEXT_ITEMS, optional=True),
+    _list("columns", _change_struct("Column", _COLUMN_FIELDS), optional=False),
+    _member("string", "comment", optional=True),
+)
+_TABLE_SCHEMA = (
+    f"{_member('struct', 'table', optional=True)[:-1]},"
+    '"name":"io.debezium.connector.schema.Table","version":1,'
+    f'"fields":[{",".join(_TABLE_FIELDS)}]}}'
+)
+_CHANGE_FIELDS = (
+    _member("string", "type", optional=False),
+    _member("string", "id", optional=False),
+    _TABLE_SCHEMA,
+)
+
+
+def _ddl_schema(settings: Settings) -> str:
+    fields = (
+        _source_schema(settings, is_row=False),
+        _member("int64", "ts_ms", optional=False),
+        _member("string", "databaseName", optional=True),
+        _member("string", "schemaName", optional=True),
+        _member("string", "ddl", optional=True),
+        _list("tableChanges", _change_struct("Change", _CHANGE_FIELDS), optional=False),
+    )
+    return (
+        '{"optional":false,"type":"struct","version":1,'
+        '"name":"io.debezium.connector.mysql.SchemaChangeValue",'
+        f'"fields":[{",".join(fields)}]}}'
+    )

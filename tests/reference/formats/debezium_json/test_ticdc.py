@@ -11,7 +11,16 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.model.events import Image, Position, Progress, RowChange, Table
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+)
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire_conformance.ddl import parse_ddl
 
@@ -85,7 +94,7 @@ def row() -> RowChange:
     return event
 
 
-def encoded(event: RowChange | Progress, settings: Context) -> KafkaMessage:
+def encoded(event: Event, settings: Context) -> KafkaMessage:
     (message,) = FORMAT.from_events([event], context=settings)
     assert isinstance(message, KafkaMessage)
     assert list(RowEncoder(settings).encode([event])) == [message]
@@ -246,3 +255,74 @@ def test_identify_names_the_dialect() -> None:
     guess = FORMAT.identify(KafkaMessage(KEY, ROW))
     assert guess is not None
     assert guess.options == {"dialect": "ticdc"}
+
+
+def source_of(database: bytes, table: bytes) -> bytes:
+    return SOURCE.replace(b'"db":"shop"', b'"db":"%s"' % database) % (table, b"")
+
+
+# The texts of pingcap/ticdc@b813e76, with other names and times.
+@pytest.mark.parametrize(
+    ("what", "query", "table", "changes"),
+    [
+        ("create", "CREATE DATABASE `a`", Table(None, "a"), b""),
+        ("erase", "DROP DATABASE `a`", Table(None, "a"), b""),
+        ("truncate", "TRUNCATE TABLE t", Table("t", "a"), b""),
+        (
+            "erase",
+            "DROP TABLE `a`.`t<`",
+            Table("t<", "a", columns=TEXT.columns),
+            rb'{"type":"DROP","id":"\"a\".\"t<\"","table":null}',
+        ),
+    ],
+)
+def test_statements_without_columns_are_written(
+    what: SchemaChangeKind, query: str, table: Table, changes: bytes
+) -> None:
+    event = SchemaChange(what, query, None, table, POSITION)
+    message = encoded(event, context())
+    assert message.key == b'{"payload":{"databaseName":"a"}}'
+    name = (table.name or "").encode()
+    assert message.value == (
+        b'{"payload":{' + source_of(b"a", name) + b',"ts_ms":1709210097123,"databaseName":"a",'
+        b'"schemaName":null,"ddl":"%s","tableChanges":[%s]}}' % (query.encode(), changes)
+    )
+    (back,) = FORMAT.to_events(message, context=Context())
+    assert isinstance(back, SchemaChange)
+    assert (back.what, back.query) == (what, query)
+    assert back.table == replace(table, columns=None)
+
+
+def test_schema_of_a_statement_declares_the_table_changes() -> None:
+    event = SchemaChange("truncate", "TRUNCATE TABLE t", None, Table("t", "a"), POSITION)
+    message = encoded(event, context(schema=True))
+    assert message.key == (
+        b'{"payload":{"databaseName":"a"},"schema":{"type":"struct",'
+        b'"name":"io.debezium.connector.mysql.SchemaChangeKey","optional":false,"version":1,'
+        b'"fields":[{"field":"databaseName","optional":false,"type":"string"}]}}'
+    )
+    value = message.value or b""
+    assert value.endswith(
+        b'{"field":"enumValues","optional":true,"type":"array",'
+        b'"items":{"type":"string","optional":false}}]}},'
+        b'{"field":"comment","optional":true,"type":"string"}]}]}}]}}'
+    )
+    assert (
+        b'"schema":{"optional":false,"type":"struct","version":1,'
+        b'"name":"io.debezium.connector.mysql.SchemaChangeValue","fields":[{"type":"struct",'
+    ) in value
+
+
+@pytest.mark.parametrize(
+    ("event", "last"),
+    [
+        (SchemaChange("alter", "ALTER TABLE t", None, Table("t", "a"), POSITION), "what"),
+        (SchemaChange("erase", "DROP TABLE t", None, Table('t"', "a"), POSITION), "table"),
+        (SchemaChange("erase", "DROP TABLE t", None, Table("t"), POSITION), "table"),
+        (SchemaChange("truncate", None, None, Table("t", "a"), POSITION), "query"),
+    ],
+)
+def test_statement_whose_facts_an_event_lacks_is_refused(event: SchemaChange, last: str) -> None:
+    with pytest.raises(EncodeError) as caught:
+        encoded(event, context())
+    assert caught.value.path[-1] == last
