@@ -191,7 +191,14 @@ def _schema_changes(ddl: Ddl, selection: Selection) -> Iterator[SchemaChange]:
         table = table_of_change(ddl, change)
         if table is None or table.name is None or selection.wants(table.schema, table.name):
             what = kind_of(ddl, change)
-            yield SchemaChange(what, ddl.query, table=table, position=position, extra=extra)
+            more: Extra = {}
+            if ddl.changes_text is not None:
+                more = {"table_changes": ddl.changes_text}
+                if table is not None and ddl.source.table != table.name:
+                    more["source_table"] = ddl.source.table
+            yield SchemaChange(
+                what, ddl.query, table=table, position=position, extra={**extra, **more}
+            )
 
 
 def _boundary_event(boundary: Boundary) -> Marker:

@@ -144,7 +144,11 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
-    """A statement that changes a schema, and the tables after it."""
+    """A statement that changes a schema, and the tables after it.
+
+    ``changes_text``: the JSON of ``tableChanges``, if it says more of a table than the model. Only
+    messages of a producer that can be written again have it.
+    """
 
     query: str | None
     database: str | None
@@ -155,6 +159,7 @@ class Ddl:
     envelope: Envelope
     key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
+    changes_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

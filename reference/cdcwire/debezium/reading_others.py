@@ -7,6 +7,7 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.fields import Fields, Origin, typed
 from cdcwire.connect.schema import RULES
+from cdcwire.connect.schemaless import json_text
 from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.strict_json import JsonObject, JsonValue, read_json
@@ -92,16 +93,23 @@ def ddl(fields: Fields, key: Key) -> Ddl:
     """Return a statement and its tables. Raises: DecodeError."""
     fields.clause = _SCHEMA_CHANGES
     source = read_source(fields, has_table=False)
+    listed = _json_of(fields, "tableChanges")
+    changes = tuple(table_changes(listed, source_of(source.connector)))
+    text = None
+    is_json = isinstance(fields.origin.parsed.json, JsonObject)
+    if is_json and source_of(source.connector).has_undeclared and len(changes) == 1:
+        text = json_text(listed) if changes[0].columns is not None else None
     return Ddl(
         fields.optional_text("ddl"),
         fields.optional_text("databaseName"),
         fields.optional_text("schemaName"),
-        tuple(table_changes(_json_of(fields, "tableChanges"), source_of(source.connector))),
+        changes,
         source,
         fields.optional_integer("ts_ms"),
         kept(fields),
         key_part(key),
         fields.origin.parsed.warnings,
+        text,
     )
 
 

@@ -14,8 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cdcwire.connect.images import check_images
-from cdcwire.core.errors import EncodeError, step
+from cdcwire.connect.schema import RULES
+from cdcwire.connect.schemaless import json_text
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
 from cdcwire.debezium.writing_parts import extra_text
 from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.formats.debezium_json.ticdc_columns import field_schema, text_json, value_json
@@ -324,24 +327,35 @@ def _schema_change(event: SchemaChange, settings: Settings) -> KafkaMessage:
     if event.table is None or event.table.schema is None:
         raise EncodeError("a schema change needs its database", CLAUSE, ("table",))
     table, database = event.table, text_json(event.table.schema)
+    named = extra_text(event.extra, "source_table")
+    source_table = table if named is None else replace(table, name=named)
     cluster = _cluster_of(extra_text(event.extra, "cluster_id"), settings)
     members = (
-        f'"source":{_source(table, event.position, cluster, settings, is_row=False)}',
+        f'"source":{_source(source_table, event.position, cluster, settings, is_row=False)}',
         f'"ts_ms":{_sent_ms(event.position)}',
         f'"databaseName":{database}',
         '"schemaName":null',
         f'"ddl":{text_json(event.query)}',
-        f'"tableChanges":[{_table_change(event, table)}]',
+        f'"tableChanges":{_table_changes(event, table)}',
     )
     key = f'{{"databaseName":{database}}}'
     value = f"{{{','.join(members)}}}"
     return _message((key, _DDL_KEY_SCHEMA), (value, _ddl_schema(settings)), settings)
 
 
-def _table_change(event: SchemaChange, table: Table) -> str:
-    """Return the only item of ``tableChanges``, if it is known; "" for none."""
+def _table_changes(event: SchemaChange, table: Table) -> str:
+    """Return ``tableChanges``: as they came, or of no columns."""
+    known = extra_text(event.extra, "table_changes")
+    if known is not None:
+        try:
+            changes = read_json(known.encode(), RULES).value
+        except (DecodeError, UnicodeEncodeError):
+            changes = None
+        if not isinstance(changes, JsonArray):
+            raise EncodeError("it is not a JSON list", CLAUSE, ("extra", "table_changes"))
+        return _json_text(changes)
     if table.name is None or event.what == "truncate":
-        return ""
+        return "[]"
     if event.what != "erase":
         problem = (
             f"tableChanges of a statement that is {event.what} needs the character set, comment, "
@@ -349,9 +363,22 @@ def _table_change(event: SchemaChange, table: Table) -> str:
         )
         raise EncodeError(problem, CLAUSE, ("what",))
     if '"' in f"{table.schema}{table.name}":
-        raise EncodeError("a name with a quotation mark has no id", CLAUSE, ("table",))
+        raise EncodeError('a name with " has no known form', CLAUSE, ("table",))
     name = text_json(f'"{table.schema}"."{table.name}"')
-    return f'{{"type":"DROP","id":{name},"table":null}}'
+    return f'[{{"type":"DROP","id":{name},"table":null}}]'
+
+
+def _json_text(json: JsonValue) -> str:
+    match json:
+        case str():
+            return text_json(json)
+        case JsonArray(items):
+            return f"[{','.join(map(_json_text, items))}]"
+        case JsonObject(members):
+            pairs = (f"{text_json(each.name)}:{_json_text(each.value)}" for each in members)
+            return f"{{{','.join(pairs)}}}"
+        case _:
+            return json_text(json)
 
 
 def _member(kind: str, name: str, *, optional: bool) -> str:

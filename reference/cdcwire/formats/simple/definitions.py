@@ -7,6 +7,7 @@ changed: a row is read by the one that has its columns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,8 @@ _SIZED = frozenset(
 _SIGNED = frozenset({*INTEGER_BITS, "float", "double", "decimal"})
 # Lengths without digits of a second; with them there is a point too.
 _TEMPORAL_LENGTHS = {"date": 10, "time": 10, "datetime": 19, "timestamp": 19}
+# A table schema has the first number of FLOAT(M,D) only, which MySQL would take for bits.
+_FLOAT_LENGTH = re.compile(r"float\(([0-9]{1,3})\)", re.ASCII)
 _UNKNOWN_LENGTH = -1
 _JSON_LENGTH = 4294967295
 _MAX_FRACTION = 6
@@ -182,7 +185,7 @@ def _column_schema(column: Column, is_key: bool, settings: Settings) -> ColumnSc
             base,
             "utf8mb4" if is_text else "binary",
             "utf8mb4_bin" if is_text else "binary",
-            _length(declared) if is_known else _UNKNOWN_LENGTH,
+            _length(declared, column.source or "") if is_known else _UNKNOWN_LENGTH,
             decimal,
             declared.elements if base in _LABELLED else None,
             *flags,
@@ -204,8 +207,10 @@ def _has_unknown_size(column: Column) -> bool:
     return "(" not in (column.source or "")
 
 
-def _length(declared: DeclaredType) -> int:
+def _length(declared: DeclaredType, source: str) -> int:
     base = declared.base
+    if found := _FLOAT_LENGTH.match(source):
+        return int(found[1])
     if base in _TEMPORAL_LENGTHS:
         digits = declared.decimal or 0
         return _TEMPORAL_LENGTHS[base] + (digits + 1 if digits else 0)

@@ -228,6 +228,11 @@ class MessageWriter:
                     return [row]
                 schema = schema_of(definition, self.settings, row.table_id)
                 self._sent.add(mark)
+                # Columns may differ in the form of values only, which no schema shows.
+                content = replace(schema, table_id=0)
+                if content in self._sent:
+                    return [row]
+                self._sent.add(content)
                 return [Bootstrap(row.build_ts, schema), row]
             case SchemaChange():
                 return [self._ddl(event)]

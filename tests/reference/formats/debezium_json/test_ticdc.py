@@ -293,6 +293,38 @@ def test_statements_without_columns_are_written(
     assert back.table == replace(table, columns=None)
 
 
+# The producer's column of a table, with what events do not have.
+CHANGES = (
+    rb'[{"type":"ALTER","id":"\"a\".\"t2\"","table":{"defaultCharsetName":"utf8mb4",'
+    rb'"primaryKeyColumnNames":["id"],"columns":[{"name":"id","jdbcType":4,"nativeType":null,'
+    rb'"comment":"c\u0008<","defaultValueExpression":"5","enumValues":null,"typeName":"INT",'
+    rb'"typeExpression":"INT","charsetName":null,"length":null,"scale":null,"position":1,'
+    rb'"optional":false,"autoIncremented":true,"generated":false}],"comment":null}}]'
+)
+
+
+def test_statement_that_was_read_comes_back_with_its_table_changes() -> None:
+    query = b"ALTER TABLE t EXCHANGE PARTITION p WITH TABLE t2"
+    value = (
+        b'{"payload":{' + source_of(b"a", b"t") + b',"ts_ms":1709210097123,"databaseName":"a",'
+        b'"schemaName":null,"ddl":"%s","tableChanges":%s}}' % (query, CHANGES)
+    )
+    message = KafkaMessage(b'{"payload":{"databaseName":"a"}}', value)
+    (event,) = FORMAT.to_events(message, context=Context())
+    assert isinstance(event, SchemaChange)
+    assert event.table is not None
+    assert (event.table.name, event.extra["source_table"]) == ("t2", "t")
+    assert encoded(event, context()) == message
+
+
+@pytest.mark.parametrize("text", ["{}", "[", "[1]]", ""])
+def test_table_changes_that_are_not_a_list_are_refused(text: str) -> None:
+    event = SchemaChange("alter", "ALTER TABLE t", None, Table("t", "a"), POSITION)
+    with pytest.raises(EncodeError) as caught:
+        encoded(replace(event, extra={"table_changes": text}), context())
+    assert caught.value.path[-2:] == ("extra", "table_changes")
+
+
 def test_schema_of_a_statement_declares_the_table_changes() -> None:
     event = SchemaChange("truncate", "TRUNCATE TABLE t", None, Table("t", "a"), POSITION)
     message = encoded(event, context(schema=True))

@@ -92,6 +92,30 @@ def test_schema_is_sent_once_for_the_rows_of_a_table() -> None:
     assert kinds == [Bootstrap, Dml, Dml]
 
 
+def test_schema_is_sent_once_for_rows_whose_values_differ_in_form() -> None:
+    zoned = SCHEMA.replace(
+        '"varchar","charset":"utf8mb4","collate":"utf8mb4_bin","length":20',
+        '"timestamp","charset":"binary","collate":"binary","length":19',
+    )
+    value = '{"location":"UTC","value":"2020-02-29 12:34:56"}'
+    zero = value.replace("2020-02-29 12:34:56", "0000-00-00 00:00:00")
+    rows = [ROW.replace('"x"', each) for each in (value, zero, value)]
+    messages = list(FORMAT.from_events(events_of(zoned, *rows)))
+    assert [type(decode(m.value)) for m in messages] == [Bootstrap, Dml, Dml, Dml]
+
+
+@pytest.mark.parametrize(("base", "length"), [("float", 7), ("float", 12), ("double", 10)])
+def test_length_of_a_float_comes_back(base: str, length: int) -> None:
+    schema = SCHEMA.replace(
+        '"varchar","charset":"utf8mb4","collate":"utf8mb4_bin","length":20',
+        f'"{base}","charset":"binary","collate":"binary","length":{length}',
+    )
+    events = events_of(schema, ROW.replace('"x"', '"1.5"'))
+    (first, _) = FORMAT.from_events(events)
+    assert isinstance(first, KafkaMessage)
+    assert first.value == schema.encode()
+
+
 def test_labels_of_a_definition_do_not_change_that_values_are_numbers() -> None:
     table = Table("t", "d", columns=(Column("id", EnumType(("a", "b"), "label")),))
     [change] = events_of(ROW.replace(',"v":"x"', ""), tables=(table,))
