@@ -6,7 +6,7 @@ unless it is ``metadata``. Every other path must be one of the layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from cdcwire.core.context import EVERYTHING, Context, Selection
@@ -19,6 +19,7 @@ from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.rules import check_schema_file
 from cdcwire.storage.schema_files import SchemaFile, change_of, read_schema_file, table_of
+from cdcwire.storage.sent_columns import with_defined_columns
 
 _BREACHES = frozenset({"schema-hash", "schema-names", "schema-version"})
 
@@ -77,13 +78,19 @@ def has_own_path(name: str, path: paths.SchemaPath, file: SchemaFile) -> bool:
 
 
 def with_definitions(
-    messages: Iterable[Message], context: Context, layout: paths.PathLayout, time_zone: str | None
+    messages: Iterable[Message],
+    context: Context,
+    layout: paths.PathLayout,
+    time_zone: str | None,
+    column_count: Callable[[bytes], int | None] | None = None,
 ) -> Context:
     """Return the context with the tables that schema files among the messages define.
 
-    The caller's additional facts (virtual columns, elements of ENUM and SET) are kept. A file that
-    breaks the format is ignored here: decoding it reports the error.
+    The caller's additional facts (virtual columns, elements of ENUM and SET, the columns that rows
+    have) are kept. ``column_count``: as in ``StoredForm``. A file that breaks the format is ignored
+    here: decoding it reports the error.
     """
+    data: dict[tuple[str | None, str | None, int | None], bytes] = {}
     found: list[Table] = []
     definitions: dict[tuple[str | None, str | None], list[Table]] = {}
     for each in context.tables:
@@ -92,6 +99,8 @@ def with_definitions(
         if isinstance(message, StoredFile):
             try:
                 place = path_of(message, layout)
+                if isinstance(place, paths.DataPath):
+                    data.setdefault((place.schema, place.table, place.version), message.value)
                 if not isinstance(place, paths.SchemaPath):
                     continue
                 table = table_of(read_schema(message, place), time_zone or "")
@@ -99,6 +108,16 @@ def with_definitions(
                 continue
             if table.name is not None:
                 found.append(completed(table, definitions.get((table.schema, table.name), ())))
+    if column_count is not None:
+
+        def count_of(table: Table) -> int | None:
+            value = data.get((table.schema, table.name, table.version))
+            return None if value is None else column_count(value)
+
+        found = [
+            with_defined_columns(each, definitions.get((each.schema, each.name), ()), count_of)
+            for each in found
+        ]
     # The caller's own definition of a version stays where it is; that of no version is used up.
     known = {(each.schema, each.name, each.version) for each in context.tables}
     added = [each for each in found if (each.schema, each.name, each.version) not in known]

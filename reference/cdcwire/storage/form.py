@@ -61,7 +61,8 @@ class StoredForm:
     always are. ``decoder``: gives the before and after records of an update as two events, where
     the format's own decoder joins them; None: that one never does. ``definition_check``: for files
     that need the definition of their table's version: given the definitions, a function that raises
-    DecodeError for a path without one.
+    DecodeError for a path without one. ``column_count``: of the first record of a data file's
+    beginning; None where no complete record shows it, or rows name their columns.
     """
 
     settings: Callable[[Context], StoredSettings]
@@ -69,3 +70,4 @@ class StoredForm:
     option: tuple[str, OptionValue] | None = None
     decoder: Callable[[Context], FileDecoder] | None = None
     definition_check: Callable[[Iterable[Table]], Callable[[DataPath], object]] | None = None
+    column_count: Callable[[Context], Callable[[bytes], int | None]] | None = None

@@ -1,6 +1,9 @@
 """The columns that the rows of a table have in a prefix: ``column-selectors`` of a changefeed.
 
-A schema file lists all columns of its table, also those that rows do not have. The first selector
+A schema file lists all columns of its table, also those that rows do not have. The selectors say
+which these are; so does a definition of the caller that has as many columns as the rows.
+
+The first selector
 that matches a table counts. Its columns are patterns, and the last one that matches a column
 counts; ``!`` leaves the matching columns out. A pattern has the wildcards ``*``, ``?`` and ``[]``.
 Capital letters make no difference.
@@ -11,13 +14,16 @@ Source: storage, "schema columns".
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import cast
+from typing import TypeAlias, cast
 
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column, Role
+
+ColumnCount: TypeAlias = "Callable[[Table], int | None]"
+"""Returns the number of columns in the rows of a table's version; None if no row shows it."""
 
 NOT_SENT: frozenset[Role] = frozenset({"virtual", "generated"})
 _HIDDEN = "_V$_"  # before the name of the column that an index on an expression has
@@ -82,7 +88,43 @@ def with_sent_columns(table: Table, selectors: Iterable[ColumnSelector]) -> Tabl
     selector = next((each for each in selectors if each.has_table(table)), None)
     if selector is None or table.columns is None:
         return table
-    columns = (_column(each, is_sent=selector.has_column(each.name)) for each in table.columns)
+    return _with_only(table, selector.has_column)
+
+
+def with_defined_columns(
+    table: Table, definitions: Iterable[Table], count_of: ColumnCount
+) -> Table:
+    """Return a table in which the columns are virtual that its rows and its definition lack.
+
+    ``definitions``: those of the caller. One counts if it has as many columns as the rows and fewer
+    than the schema file. The file must have all of them, in the same order. Without such a
+    definition, and with two that differ, the table stays as it is.
+    """
+    sent = _sent_names(table)
+    shorter = {
+        names
+        for each in definitions
+        if (each.schema, each.name) == (table.schema, table.name)
+        and each.version in (None, table.version)
+        for names in (_sent_names(each),)
+        if len(names) < len(sent) and _is_in_order(names, sent)
+    }
+    count = count_of(table) if shorter else None
+    fitting = [names for names in shorter if len(names) == count]
+    return _with_only(table, fitting[0].__contains__) if len(fitting) == 1 else table
+
+
+def _sent_names(table: Table) -> tuple[str, ...]:
+    return tuple(each.name for each in table.columns or () if "virtual" not in each.roles)
+
+
+def _is_in_order(names: tuple[str, ...], all_names: tuple[str, ...]) -> bool:
+    left = iter(all_names)
+    return bool(names) and all(name in left for name in names)
+
+
+def _with_only(table: Table, is_sent: Callable[[str], bool]) -> Table:
+    columns = (_column(each, is_sent=is_sent(each.name)) for each in table.columns or ())
     return replace(table, columns=tuple(columns))
 
 

@@ -73,6 +73,47 @@ def test_column_selectors_of_a_changefeed(
     check_every_verb(folder, words, sides)
 
 
+@pytest.mark.parametrize(("names", "rows"), [("id, c", '1,"z"'), ("id, b, c", '1,"y","z"')])
+def test_definition_with_the_columns_of_the_rows(
+    names: str, rows: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = (ID, text_column("b"), text_column("c"), text_column("d"))
+    folder = prefix_of(tmp_path / "prefix", columns, f'"I","t","shop",{T + 1},{rows}\r\n')
+    declared = names.replace("id", "id INT PRIMARY KEY").replace("b", "b VARCHAR(10)")
+    ddl = tmp_path / "t.sql"
+    ddl.write_text(f"CREATE TABLE shop.t ({declared.replace('c', 'c VARCHAR(10)')});")
+    words = [*OPTION, "--ddl", str(ddl)]
+    found = after_of(folder, words, capsys)
+    assert isinstance(found, dict)
+    assert list(found) == names.split(", ")
+    assert found["c"] == "z"
+    check_every_verb(folder, words, [*OPTION, "--ddl", str(ddl)])
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        ("id INT, b VARCHAR(9), c VARCHAR(9)", '1,"z"'),  # the whole table: b or c is missing
+        ("id INT, b VARCHAR(9)", '1,"y","z"'),  # of another version than the rows
+        ("c VARCHAR(9), id INT", '1,"z"'),  # in another order
+    ],
+)
+def test_definition_that_does_not_decide_is_an_error_or_not_used(
+    names: str, rows: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = (ID, text_column("b"), text_column("c"))
+    folder = prefix_of(tmp_path / "prefix", columns, f'"I","t","shop",{T + 1},{rows}\r\n')
+    ddl = tmp_path / "t.sql"
+    ddl.write_text(f"CREATE TABLE shop.t ({names});")
+    words = [*OPTION, "--ddl", str(ddl)]
+    if rows.count(",") == 2:
+        assert after_of(folder, words, capsys) == {"id": "1", "b": "y", "c": "z"}
+        return
+    assert main(["decode", "csv", str(folder), *words]) == 1
+    assert "2 columns, where 3 are expected" in (error := capsys.readouterr().err)
+    assert "Give column-selectors or a definition of exactly the columns" in error
+
+
 def test_hidden_column_of_an_index_on_an_expression(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,7 @@ from cdcwire.storage.metadata import MAX_METADATA_BYTES
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.rules import DirectoryKey, FaultKind, directory_of
 from cdcwire.storage.schema_reader import MAX_FILE_BYTES
-from cdcwire.storage.sent_columns import with_sent_columns
+from cdcwire.storage.sent_columns import with_defined_columns, with_sent_columns
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE
 from cdcwire_conformance.sources.messages_io import names_of_lines
@@ -58,6 +58,7 @@ from cdcwire_conformance.sources.stores import (
 )
 
 _OLD_SCHEMA_FILE = re.compile(r"[^/]+/[^/]+/[0-9]+/schema\.json")
+_MOST_HEAD_BYTES = 1 << 20  # of a data file, in which its first record is looked for
 _HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})
 # With a producer of unknown order: what keeps rows from being read, or from being trusted.
 _BLOCKING: frozenset[FaultKind] = frozenset(
@@ -278,7 +279,7 @@ def list_prefix(
         format_,
         settings,
         gate,
-        small.tables(context, settings),
+        _with_defined_columns(small.tables(context, settings), store, listed, format_, context),
         tuple(_step(step, store, listed) for step in plan.steps),
         plan.skips,
         faults,
@@ -287,6 +288,34 @@ def list_prefix(
         tuple(stale_indexes(small.listing(listed), layout)),
         _undefined(faults, format_, context, layout),
     )
+
+
+def _with_defined_columns(
+    tables: tuple[Table, ...],
+    store: Store,
+    listed: Iterable[str],
+    format_: Format,
+    context: Context,
+) -> tuple[Table, ...]:
+    """Return the tables with the columns that their rows have, as far as the caller defines it."""
+    form = stored_form(format_)
+    if form.column_count is None or not context.tables:
+        return tables
+    count = form.column_count(context)
+    layout = form.settings(context).layout
+    names: dict[tuple[str, str, int], str] = {}
+
+    def count_of(table: Table) -> int | None:
+        if not names:
+            for name in sorted(listed):
+                path = _parsed(name, layout)
+                if isinstance(path, DataPath):
+                    names.setdefault(_version_of(path), name)
+        first = names.get((table.schema or "", table.name or "", table.version or 0))
+        head = None if first is None else _read_if_there(store, first, _MOST_HEAD_BYTES)
+        return None if head is None else count(head)
+
+    return tuple(with_defined_columns(table, context.tables, count_of) for table in tables)
 
 
 def _listed(found: Iterable[Listed]) -> dict[str, Listed]:

@@ -20,7 +20,7 @@ from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.formats.csv.identify import identify
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.spans import cuts_spans, spans
-from cdcwire.formats.csv.stored import STORED
+from cdcwire.formats.csv.stored import STORED, column_count
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
@@ -99,7 +99,8 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
     settings = read_settings(context)
-    found = with_definitions(messages, context, settings.layout, settings.time_zone)
+    layout, time_zone = settings.layout, settings.time_zone
+    found = with_definitions(messages, context, layout, time_zone, column_count(context))
     tables = (with_sent_columns(table, settings.column_selectors) for table in found.tables)
     return replace(found, tables=tuple(tables)) if settings.column_selectors else found
 

@@ -98,7 +98,8 @@ def _fields(
     if count is not None and len(fields) != count:
         problem = (
             f"{len(fields)} columns, where {count} are expected; the columns of a schema file "
-            "include virtual generated ones and those that column-selectors leaves out"
+            "include virtual generated ones and those that column-selectors leaves out. "
+            "Give column-selectors or a definition of exactly the columns in the rows"
         )
         raise DecodeError(problem, _end(reader), CLAUSE_RECORD)
     return tuple(fields), tuple(starts)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.formats.csv.events import RecordWriter
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.header import header_line
-from cdcwire.formats.csv.records import write_record
+from cdcwire.formats.csv.records import read_record, write_record
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import RowChange, Table
@@ -56,4 +57,25 @@ class _Encoder:
         return b"".join(write_record(record, self._settings) for record in records)
 
 
-STORED = StoredForm(_settings, _Encoder, decoder=_decoder, definition_check=_definition_check)
+def column_count(context: Context) -> Callable[[bytes], int | None]:
+    """Return the function that counts the columns of a file's first record."""
+    settings = read_settings(context)
+
+    def count(value: bytes) -> int | None:
+        if settings.output_field_header:
+            return None
+        try:
+            return len(read_record(value, settings, None, 0, None).record.fields)
+        except DecodeError:
+            return None
+
+    return count
+
+
+STORED = StoredForm(
+    _settings,
+    _Encoder,
+    decoder=_decoder,
+    definition_check=_definition_check,
+    column_count=column_count,
+)
