@@ -16,6 +16,7 @@ from cdcwire.connect.logical import ConversionError, image_of
 from cdcwire.connect.types import ENUM
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.model.events import Image
+from cdcwire.model.slotted import slotted
 
 VERSION_1 = "1.0"
 VERSION_2 = "2.0"
@@ -44,7 +45,7 @@ Convert: TypeAlias = Callable[[ConnectValue], ConnectValue]
 Member: TypeAlias = tuple[str, Schema, ConnectValue]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Row:
     """A row as it travels: the struct of its columns, and their values; None if there is no row.
 

@@ -7,7 +7,7 @@ more than its payload. The memory of schemas is bounded, in number and in bytes.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.schema import LOOSE_RULES, RULES, ConnectValue, Schema
@@ -26,6 +26,7 @@ from cdcwire.core.strict_json import (
     read_json_value,
 )
 from cdcwire.model.paths import Path
+from cdcwire.model.slotted import slotted
 
 SchemasEnable: TypeAlias = Literal["auto", "true", "false"]
 
@@ -36,7 +37,7 @@ _MAX_SCHEMAS = 256
 _MAX_SCHEMA_BYTES = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Envelope:
     """A message. Without ``schema`` the payload is the JSON value itself.
 
@@ -48,7 +49,7 @@ class Envelope:
     wrapped: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Parsed:
     """An envelope with the places of its payload, and the ignored members."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cdcwire.connect.definitions import sent_form
 from cdcwire.connect.envelope import Envelope, Parsed, parse
@@ -17,6 +17,7 @@ from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import JsonObject, JsonValue, Number
 from cdcwire.model.events import Table
 from cdcwire.model.paths import Path
+from cdcwire.model.slotted import slotted
 
 DEFINITIONS = "connect: definitions"
 _BOOLEANS = ("boolean", "struct")  # types that are booleans, or may have some
@@ -29,7 +30,7 @@ def _places(schema: Schema, _text: str) -> dict[str, int]:
 _PLACES = MadeOfSchemas(_places)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Origin:
     """The bytes that a payload was read from: the part of the message, and its JSON."""
 

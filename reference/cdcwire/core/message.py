@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError
+from cdcwire.model.slotted import slotted
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class KafkaMessage:
     """One message of a topic. ``None`` is Kafka's null, which is not the same as no bytes.
 

@@ -10,6 +10,7 @@ from cdcwire.connect import Envelope
 from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
 from cdcwire.model.events import Position, Table
 from cdcwire.model.kinds import Column
+from cdcwire.model.slotted import slotted
 
 OPERATIONS = ("c", "u", "d", "r", "t")
 SNAPSHOTS = (
@@ -35,7 +36,7 @@ class TextKey:
 KeyPart: TypeAlias = "Envelope | TextKey | None"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Source:
     """Where a change comes from. ``connector``: ``""`` for a producer that is not Debezium.
 
@@ -64,7 +65,7 @@ class Block:
     data_collection_order: int
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Change:
     """One change of one row, or ``t``: all rows of a table went.
 

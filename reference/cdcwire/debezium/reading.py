@@ -249,14 +249,19 @@ def key_names_of(key: Key, cdl: CdlMembers | None, router: str) -> tuple[str, ..
     return () if key.envelope.payload is None else None  # a value does not name its column
 
 
+# By operation: whether it has the row before, and the row after. An update may lack the first.
+_IMAGES_OF = {"c": (False, True), "r": (False, True), "d": (True, False), "t": (False, False)}
+
+
 def _check_images(change: Change, fields: Fields) -> None:
     """Check which rows an operation has."""
-    has = {"before": change.before.values is not None, "after": change.after.values is not None}
-    must = {"c": (False, True), "r": (False, True), "d": (True, False), "t": (False, False)}
-    wanted = must.get(change.op, (has["before"], True))
-    for name, is_wanted in zip(("before", "after"), wanted, strict=True):
-        if has[name] != is_wanted:
-            which = "has" if has[name] else "has no"
+    has = change.before.values is not None, change.after.values is not None
+    wanted = _IMAGES_OF.get(change.op, (has[0], True))
+    if has == wanted:
+        return
+    for name, has_it, is_wanted in zip(("before", "after"), has, wanted, strict=True):
+        if has_it != is_wanted:
+            which = "has" if has_it else "has no"
             raise fields.error(f"op {change.op} {which} row {name}", name, _IMAGES)
 
 

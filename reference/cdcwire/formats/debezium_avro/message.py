@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cdcwire.connect import Envelope
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan
 from cdcwire.formats.debezium_avro.settings import Framing
+from cdcwire.model.slotted import slotted
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class Datum(Envelope):
     """A key or value: schema and payload as Connect has them, and how its bytes are written.
 

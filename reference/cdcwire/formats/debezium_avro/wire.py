@@ -8,7 +8,7 @@ count from the start of that side.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
 from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
@@ -30,12 +30,13 @@ from cdcwire.formats.debezium_avro.message import Datum
 from cdcwire.formats.debezium_avro.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.model.events import Table
 from cdcwire.model.paths import Path
+from cdcwire.model.slotted import slotted
 
 TRAILING = "avro: trailing bytes"
 MESSAGES = "debezium-avro: messages"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True, slots=True)
 class ParsedDatum(Parsed):
     """A datum with its bytes, so that the place of a value can be found."""
 
