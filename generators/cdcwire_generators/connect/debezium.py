@@ -61,8 +61,6 @@ _PLACES = {  # of each connector: the fields of the position that the generated 
     "sqlserver": (),
     "db2": (),
 }
-# Their readers look for the schema in another member than CDL has, or for text in its number.
-_NOT_BY_CDL = ("informix", "mariadb", "mysql", "oracle", "ticdc", "vitess")
 
 
 class DebeziumRoundTrip(ConnectRoundTrip):
@@ -152,8 +150,6 @@ class DebeziumRoundTrip(ConnectRoundTrip):
     def _of_connector(self, position: Position, connector: str) -> Position:
         """Return the place in the log of the source, and the time of the commit."""
         if self.is_cdl:
-            if connector in _NOT_BY_CDL:
-                raise NotCarriedError("connector")
             return self._transaction(position)
         if connector not in _PLACES:
             raise NotCarriedError("connector")

@@ -169,12 +169,9 @@ def _shape(connector: str, version: str, dialect: str) -> Shape:
 
 
 def _has_members_of_cdl(source: SourceOf) -> bool:
-    """Return whether a reader of a connector takes the source of CDL, which is PostgreSQL's.
-
-    It has to look for the schema where PostgreSQL has it, or the schema is lost.
-    """
+    """Return whether a reader of a connector takes the source of CDL, which is PostgreSQL's."""
     types = {member.name: member.type for member in POSTGRESQL.members}
     return not source.is_known or (
-        source.schema_member == "schema"
+        source.schema_member != "keyspace"
         and all(types.get(member.name, member.type) == member.type for member in source.members)
     )

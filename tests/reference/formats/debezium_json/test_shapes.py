@@ -171,7 +171,7 @@ def test_other_connectors_are_not_written(connector: str) -> None:
         written(change(connector))
 
 
-@pytest.mark.parametrize("connector", ["oracle", "informix", "vitess", "mysql", "mariadb"])
+@pytest.mark.parametrize("connector", ["oracle", "informix", "vitess"])
 def test_source_of_cdl_is_not_written_for_connectors_that_read_it_otherwise(connector: str) -> None:
     with pytest.raises(EncodeError, match=f"CDL has no messages of the connector '{connector}'"):
         written(change(None), connector=connector, dialect="cdl")
