@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import pkgutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from importlib import import_module
 from itertools import repeat
 
 from cdcwire_evidence.planting.engines import ENGINES, compare_of
@@ -39,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     given = parser.parse_args(arguments)
     total = Tally()
-    with ProcessPoolExecutor(max_workers=given.jobs) as pool:
+    with ProcessPoolExecutor(max_workers=given.jobs, initializer=_load_all) as pool:
         formats, numbers = zip(*shares(given.pairs), strict=True)
         for each in pool.map(_share, formats, numbers, repeat(given.seed), repeat(given.engine)):
             total.join(each)
@@ -51,6 +54,19 @@ def main(arguments: list[str] | None = None) -> int:
     wrong = total.count("missed") + total.count("alarm")
     print(f"{total.pairs - wrong} passed, {wrong} failed")
     return 1 if wrong or not total.pairs else 0
+
+
+def _load_all() -> None:
+    """Import all that can be imported here.
+
+    Hypothesis draws constants of loaded modules. Without this, the pairs of a seed would depend on
+    what other shares of this process have used.
+    """
+    for package in ("cdcwire", "cdcwire_conformance", "cdcwire_generators"):
+        for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            if not found.name.endswith(".__main__"):
+                with suppress(ImportError):  # an extra is not installed
+                    import_module(found.name)
 
 
 def _share(formats: tuple[str, str], pairs: int, seed: int, engine: str) -> Tally:
