@@ -1,9 +1,8 @@
-"""One Spark session for all tests of this folder, the command, frames by hand, and prefixes."""
+"""Frames by hand, prefixes, and the engines of the command ``compare`` for the tests of Spark."""
 
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -20,7 +19,6 @@ from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.registry import get_format
 from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import DataPath, PathLayout, parse_path, path_text
-from cdcwire_conformance.cli import main
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.workloads import table_workload
 
@@ -30,22 +28,6 @@ if TYPE_CHECKING:
 
     from cdcwire_conformance.arrow.schema import CanonicalTable
     from cdcwire_conformance.compare.result import TableComparison
-
-
-_SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    # Each query runs on a few rows: to compile it well takes longer than to run it.
-    "spark.driver.defaultJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-}
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    from cdcwire_conformance.spark import spark_session
-
-    session = spark_session("local[2]", _SETTINGS, "cdcwire-tests")
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,82 +45,9 @@ def collected() -> Iterator[None]:
 
 
 @pytest.fixture
-def compare(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, dict[str, Any]]]:
-    """Run the command on Spark. Returns: its exit code, its text, and its validated JSON document.
-
-    The queries of a table have to give what the embedded engine gives. Where that does not read the
-    feeds, Spark's one job for small tables has to, which runs it in the workers.
-    """
-    jsonschema = pytest.importorskip("jsonschema", reason="needs the extra check")
-    from cdcwire_conformance.compare.document import schema
-    from cdcwire_conformance.spark.compare import small_tables
-
-    def run(*arguments: str) -> tuple[int, str, dict[str, Any]]:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(small_tables, "SMALL_TABLE_ROWS", -1)
-            found = run_on("spark", *arguments)
-        if "--differences" in arguments:
-            if found[0] != 2:
-                check_differences(arguments, found)
-            return found
-        other = run_on("embedded", *arguments)
-        if "--engine embedded: " in other[1]:
-            other = run_on("spark", *arguments)
-        assert _without_engine(other) == _without_engine(found)
-        return found
-
-    def check_differences(
-        arguments: tuple[str, ...], found: tuple[int, str, dict[str, Any]]
-    ) -> None:
-        place = arguments.index("--differences") + 1
-        folder = str(tmp_path / "differences of small tables")
-        in_one_job = run_on("spark", *arguments[:place], folder, *arguments[place + 1 :])
-        assert _without_engine(in_one_job) == _without_engine(found)
-        assert _difference_rows(folder) == _difference_rows(arguments[place])
-
-    def run_on(engine: str, *arguments: str) -> tuple[int, str, dict[str, Any]]:
-        file = tmp_path / "found.json"
-        file.unlink(missing_ok=True)
-        code = main(["compare", *arguments, "--json", str(file), "--engine", engine])
-        out, err = capsys.readouterr()
-        if code == 2:
-            assert not file.exists()
-            return code, err, {}
-        assert err == ""
-        document = json.loads(file.read_text("utf-8"))
-        jsonschema.validate(document, schema())
-        assert document["equal"] is (code == 0)
-        return code, out, document
-
-    return run
-
-
-def _difference_rows(folder: str) -> list[str]:
-    """Return all rows of a folder of differences, without the numbers of the differences."""
-    import pyarrow.parquet as pq
-
-    rows = pq.read_table(folder).drop_columns("difference").to_pylist()
-    return sorted(map(json.dumps, rows))
-
-
-def _without_engine(run: tuple[int, str, dict[str, Any]]) -> tuple[int, str, dict[str, Any]]:
-    """Return a result without what engines may do differently: the order of equal ranks."""
-    code, _, document = run
-    if not document:
-        return run
-    kept = {k: v for k, v in document.items() if k not in ("engine", "exact", "seconds")}
-    kept["record"] = {side: document["record"][side] for side in ("left", "right")}
-    tables = []
-    for table in document["tables"]:
-        patterns = ({**each, "examples": []} for each in table["patterns"])
-        sorted_parts = {
-            "differences": sorted(table["differences"], key=json.dumps),
-            "patterns": sorted(patterns, key=json.dumps),
-        }
-        tables.append({**table, **sorted_parts})
-    return code, "", {**kept, "tables": tables}
+def engines() -> tuple[str, ...]:
+    """The engines of ``compare``: the tests of this folder look at what Spark says."""
+    return ("spark", "embedded")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -346,13 +255,3 @@ def _put(folder: Path, name: str, value: bytes, layout: PathLayout) -> None:
 @pytest.fixture(scope="session")
 def storage_stream() -> StorageStream:
     return StorageStream()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """PySpark leaves its sockets to the garbage collector."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-            item.add_marker(
-                pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-            )

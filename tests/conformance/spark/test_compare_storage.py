@@ -13,6 +13,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
+from cdcwire.storage.metadata import write_metadata
 from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
@@ -304,6 +305,27 @@ def test_stored_files_in_json_lines_are_read(
     rows = good_rows(decode_frame(spark, source, found.table, context=context)).collect()
     assert len(rows) == found.rows == sum(isinstance(event, RowChange) for event in events)
     assert {row["partition"] for row in rows} == {101, 102}
+
+
+def test_window_up_to_a_checkpoint_is_proposed(
+    compare: Compare, storage_stream: Any, tmp_path: Path
+) -> None:
+    """A queue goes on after the checkpoint of a prefix."""
+    left = storage_stream.write("csv", tmp_path / "a")
+    checkpoint = storage_stream.commit_ts(3, 0)
+    (tmp_path / "a" / "metadata").write_bytes(write_metadata(checkpoint))
+    (tmp_path / "b").mkdir()
+    messages = get_format("craft").from_events(events_of(storage_stream))
+    write_messages(str(tmp_path / "b" / "messages.jsonl"), messages)
+    right = f"craft:file:{tmp_path / 'b'}"
+    options = ["--include", "shop.items"]
+    code, _, found = compare(left, right, *options, right=())
+    assert code == 1
+    (hint,) = found["hints"]
+    assert f"--to {checkpoint + 1} " in hint
+    code, text, _ = compare(left, right, *options, "--to", str(checkpoint + 1), right=())
+    assert code == 0, text
+    assert "; left out: tables other than shop.items (--include)" in text
 
 
 def _is_of_items(event: Event) -> bool:

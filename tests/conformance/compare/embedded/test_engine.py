@@ -1,6 +1,6 @@
 """The engine without Spark: many tables in one pass, unreadable messages, all differences.
 
-tests/conformance/spark compares it with Spark, case by case.
+tests/conformance/spark compares it with Spark.
 """
 
 from __future__ import annotations

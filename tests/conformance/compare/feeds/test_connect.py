@@ -19,12 +19,10 @@ from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload, workload_tables
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 
 Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
-
-pytestmark = pytest.mark.usefixtures("spark")
 
 POSITIONS = ("commit_ts", "lsn", "tx_id", "commit_ms", "sent_ms")
 FULL = "replica-identity=full"

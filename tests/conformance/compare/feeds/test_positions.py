@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 Run: TypeAlias = "tuple[int, str, dict[str, Any]]"
 Compare: TypeAlias = "Callable[..., Run]"

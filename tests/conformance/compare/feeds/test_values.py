@@ -10,11 +10,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
-
-pytestmark = pytest.mark.usefixtures("spark")
 
 
 def debezium_feed(folder: Path, columns: Mapping[str, tuple[str, ...]]) -> str:

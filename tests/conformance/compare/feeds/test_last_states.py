@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,7 +15,7 @@ from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
 
@@ -175,29 +174,3 @@ def test_earlier_rows_have_the_default_of_a_new_column_on_every_engine(
     (difference,) = document["tables"][0]["differences"]
     (column,) = difference["columns"]
     assert [column[side]["value"] for side in ("left", "right")] == ["7", "8"]
-
-
-def test_altered_rows_are_compared_with_those_of_a_table(
-    compare: Compare, feed: Callable[..., str], tmp_path: Path
-) -> None:
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    types = pa.schema([("id", pa.int64()), ("n", pa.int32()), ("c", pa.int32())])
-    kept = [{"id": 1, "n": 10, "c": 7}, {"id": 2, "n": 20, "c": 7}]
-    for name, rows in (("kept", kept), ("other", [kept[0], {**kept[1], "c": 8}])):
-        (tmp_path / name).mkdir()
-        file = tmp_path / name / "part 0.parquet"
-        pq.write_table(pa.Table.from_pylist(rows, types), file)
-    left, table = feed([*ROWS, ADD]), f"parquet:file:{tmp_path}"
-    code, out, document = compare(left, f"{table}/kept")
-    assert code == 0, out
-    content = (tmp_path / "kept" / "part 0.parquet").read_bytes()
-    (record,) = document["record"]["right"]["files"]
-    assert record["name"] == "part 0.parquet"
-    assert record["size"] == len(content)
-    assert record["sha256"] == sha256(content).hexdigest()
-    assert document["record"]["right"]["sha256"] is not None
-    assert compare(left, f"{table}/other")[0] == 1
-    converted = feed([*ROWS, ADD, ddl("t", 4, 5, "ALTER TABLE t MODIFY n DECIMAL(9,2)")])
-    code, error, _ = compare(converted, f"{table}/kept")
-    assert code == 2
-    assert "the last rows of s.t are not known: left: ALTER TABLE t MODIFY n" in error
