@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,10 @@ import pytest
 from cdcwire_conformance.cli import main
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
+
+    from cdcwire_conformance.arrow.schema import CanonicalTable
 
 
 def _missing() -> list[str]:
@@ -63,6 +67,37 @@ def spark() -> Iterator[SparkSession]:
     session = spark_session("local[2]", _SETTINGS, "cdcwire-tests")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def changes_of_table() -> Callable[..., pa.Table]:
+    """Make rows of changes. A change has op, ts, before and after; an image without a column has
+    it absent; other members are columns of the rows."""
+    import pyarrow as pa
+
+    from cdcwire_conformance.arrow.schema import event_schema
+
+    def make(table: CanonicalTable, changes: Iterable[Mapping[str, Any]]) -> pa.Table:
+        rows = []
+        for change in changes:
+            row = {"schema": table.schema, "table": table.table, **change}
+            if "ts" in row:
+                row["commit_ts"] = Decimal(row.pop("ts"))
+            for side in ("before", "after"):
+                image = row.get(side)
+                if image is not None:
+                    bits = sum(1 << i for i, n in enumerate(table.column_names) if n in image)
+                    row[f"{side}_has"] = bits.to_bytes((len(table.columns) + 7) // 8, "little")
+            rows.append(row)
+        return pa.Table.from_pylist(rows, schema=event_schema(table))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def on_spark() -> bool:
+    """Return True if Spark, which is installed then, compares tables of many cases too."""
+    return not _MISSING
 
 
 @pytest.fixture
@@ -165,8 +200,10 @@ def _without_engine(run: tuple[int, str, dict[str, Any]]) -> tuple[int, str, dic
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """PySpark leaves its sockets to the garbage collector."""
     folder = Path(__file__).parent
+    compare = folder / "compare"
+    with_spark = (folder / "spark", compare / "feeds", compare / "changes")
     for item in items:
-        if item.path.parent in (folder / "spark", folder / "compare" / "feeds"):
+        if item.path.parent in with_spark:
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(
                 pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

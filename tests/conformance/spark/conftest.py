@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,28 +108,11 @@ def _in_order(found: TableComparison) -> TableComparison:
 
 
 @pytest.fixture(scope="session")
-def frame_of(spark: SparkSession) -> Callable[..., DataFrame]:
-    """Make a frame of changes. A change has op, ts, before and after; an image without a column
-    has it absent; other members are columns of the frame."""
-    import pyarrow as pa
-
-    from cdcwire_conformance.arrow.schema import event_schema
-
-    def make(table: CanonicalTable, changes: Iterable[Mapping[str, Any]]) -> DataFrame:
-        rows = []
-        for change in changes:
-            row = {"schema": table.schema, "table": table.table, **change}
-            if "ts" in row:
-                row["commit_ts"] = Decimal(row.pop("ts"))
-            for side in ("before", "after"):
-                image = row.get(side)
-                if image is not None:
-                    bits = sum(1 << i for i, n in enumerate(table.column_names) if n in image)
-                    row[f"{side}_has"] = bits.to_bytes((len(table.columns) + 7) // 8, "little")
-            rows.append(row)
-        return spark.createDataFrame(pa.Table.from_pylist(rows, schema=event_schema(table)))
-
-    return make
+def frame_of(
+    spark: SparkSession, changes_of_table: Callable[..., pa.Table]
+) -> Callable[..., DataFrame]:
+    """Make a frame of the rows that ``changes_of_table`` makes."""
+    return lambda table, changes: spark.createDataFrame(changes_of_table(table, changes))
 
 
 _ORDERS = """CREATE TABLE orders (id bigint not null primary key, {0} price decimal(10,2),

@@ -1,4 +1,4 @@
-"""What Spark alone compares: messages in Parquet, tables, and times as its own type."""
+"""Only Spark compares messages in Parquet, tables, and times as a type of Spark."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def test_altered_rows_are_compared_with_those_of_a_table(compare: Compare, tmp_p
         (tmp_path / name).mkdir()
         file = tmp_path / name / "part 0.parquet"
         pq.write_table(pa.Table.from_pylist(rows, types), file)
-    rows = [put(1, 1, 10), put(2, 2, 20)]
+    inserts = [put(1, 1, 10), put(2, 2, 20)]
     add = ddl(3, "ALTER TABLE t ADD c INT NOT NULL DEFAULT 7")
-    left, table = write(tmp_path / "a", "craft", [*rows, add]), f"parquet:file:{tmp_path}"
+    left, table = write(tmp_path / "a", "craft", [*inserts, add]), f"parquet:file:{tmp_path}"
     code, out, document = compare(left, f"{table}/kept")
     assert code == 0, out
     content = (tmp_path / "kept" / "part 0.parquet").read_bytes()
@@ -96,7 +96,7 @@ def test_altered_rows_are_compared_with_those_of_a_table(compare: Compare, tmp_p
     assert document["record"]["right"]["sha256"] is not None
     assert compare(left, f"{table}/other")[0] == 1
     change = ddl(4, "ALTER TABLE t MODIFY n DECIMAL(9,2)")
-    converted = write(tmp_path / "b", "craft", [*rows, add, change])
+    converted = write(tmp_path / "b", "craft", [*inserts, add, change])
     code, error, _ = compare(converted, f"{table}/kept")
     assert code == 2
     assert "the last rows of s.t are not known: left: ALTER TABLE t MODIFY n" in error

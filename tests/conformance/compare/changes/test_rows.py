@@ -1,7 +1,6 @@
 """What one row may differ by: is it seen, and is it named?
 
-All rows stand in one pair of frames, each under its own key, and are compared once by fingerprints
-and once by all columns.
+All rows stand in one pair of frames, each under its own key, and are compared once.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -24,15 +23,17 @@ from cdcwire.model.kinds import (
     VectorType,
 )
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
+
+import pyarrow as pa
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
 from cdcwire_conformance.compare.rules import ComparisonRules
-from cdcwire_conformance.spark.compare.changes import compare_frames
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+Frame: TypeAlias = "list[pa.RecordBatch]"
+MakeFrame: TypeAlias = "Callable[..., Frame]"
+Compare: TypeAlias = "Callable[..., TableComparison]"
 
 Change: TypeAlias = "dict[str, Any]"
 
@@ -194,12 +195,12 @@ def _numbered(changes: tuple[Change, ...], number: int) -> Iterator[Change]:
         yield {**change, **images, "ts": 1000 + number}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["fingerprints", "exact"])
-def found(request: pytest.FixtureRequest, frame_of: Callable[..., DataFrame]) -> TableComparison:
+@pytest.fixture(scope="module")
+def found(frame_of: MakeFrame, compare_tables: Compare) -> TableComparison:
     left = [c for number, case in enumerate(CASES) for c in _numbered(case.left, number)]
     right = [c for number, case in enumerate(CASES) for c in _numbered(case.right, number)]
     frames = frame_of(TABLE, left), frame_of(TABLE, reversed(right))
-    return compare_frames(*frames, TABLE, ComparisonRules(), limit=1000, exact=request.param)
+    return compare_tables(*frames, TABLE, ComparisonRules(), limit=1000)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +252,7 @@ def test_lost_row_is_shown_with_its_values(found: TableComparison) -> None:
     ]
 
 
-def test_equal_frames_have_equal_counts(frame_of: Callable[..., DataFrame]) -> None:
+def test_equal_frames_have_equal_counts(frame_of: MakeFrame, compare_frames: Compare) -> None:
     changes = [c for number, case in enumerate(CASES) for c in _numbered(case.left, number)]
     frames = frame_of(TABLE, changes), frame_of(TABLE, reversed(changes))
     found = compare_frames(*frames, TABLE)

@@ -1,7 +1,6 @@
 """The order of a key's changes, and copies: sent again or doubled. What is seen, and what is not.
 
-All cases stand in one pair of frames, each in files of its own, and are compared once by
-fingerprints and once by all columns.
+All cases stand in one pair of frames, each in files of its own, and are compared once.
 """
 
 from __future__ import annotations
@@ -9,13 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from cdcwire.model.kinds import Column, IntType
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
+
+import pyarrow as pa
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.result import (
@@ -25,10 +26,10 @@ from cdcwire_conformance.compare.result import (
     TableComparison,
 )
 from cdcwire_conformance.compare.rules import ComparisonRules, Window, final_rules
-from cdcwire_conformance.spark.compare.changes import compare_frames
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+Frame: TypeAlias = "list[pa.RecordBatch]"
+MakeFrame: TypeAlias = "Callable[..., Frame]"
+Compare: TypeAlias = "Callable[..., TableComparison]"
 
 Named: TypeAlias = "tuple[str, int, int]"  # verdict, key, position
 
@@ -116,14 +117,14 @@ def id_of(number: int, key: str) -> int:
     return number * 10 + ord(key) - ord("a")
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["fingerprints", "exact"])
-def found(request: pytest.FixtureRequest, frame_of: Callable[..., DataFrame]) -> TableComparison:
+@pytest.fixture(scope="module")
+def found(frame_of: MakeFrame, compare_tables: Compare) -> TableComparison:
     sides = [
         [c for n, case in enumerate(CASES) for c in changes_of(case, n, getattr(case, side))]
         for side in ("left", "right")
     ]
     left, right = (frame_of(TABLE, rows) for rows in sides)
-    return compare_frames(left, right, TABLE, limit=200, exact=request.param)
+    return compare_tables(left, right, TABLE, limit=200)
 
 
 @pytest.mark.parametrize(("number", "case"), list(enumerate(CASES)), ids=[c.id for c in CASES])
@@ -187,7 +188,8 @@ def one(text: str, *, is_placed: bool = True) -> list[dict[str, Any]]:
 
 
 def test_without_places_there_is_no_order_and_a_copy_is_a_double(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
 ) -> None:
     left = frame_of(TABLE, one("a1 a2 b3", is_placed=False))
     right = frame_of(TABLE, one("b3 a2 a1 b3", is_placed=False))
@@ -195,13 +197,17 @@ def test_without_places_there_is_no_order_and_a_copy_is_a_double(
     assert found.counts == Counts(3, 4, 3, 4, 3, doubled_right=1)
 
 
-def test_order_is_not_looked_at_if_that_is_asked_for(frame_of: Callable[..., DataFrame]) -> None:
+def test_order_is_not_looked_at_if_that_is_asked_for(
+    frame_of: MakeFrame, compare_frames: Compare
+) -> None:
     left, right = (frame_of(TABLE, one(text)) for text in ("a1 a2 b3", "a2 b3 a1 b3"))
     found = compare_frames(left, right, TABLE, order=False)
     assert found.counts == Counts(3, 4, 3, 4, 3, repeated_right=1)
 
 
-def test_files_of_a_prefix_are_in_order_and_begin_eras(frame_of: Callable[..., DataFrame]) -> None:
+def test_files_of_a_prefix_are_in_order_and_begin_eras(
+    frame_of: MakeFrame, compare_frames: Compare
+) -> None:
     def stored(text: str) -> list[dict[str, Any]]:
         """Return changes of a replay: its files have numbers, and records count from 0."""
         found = []
@@ -218,7 +224,7 @@ def test_files_of_a_prefix_are_in_order_and_begin_eras(frame_of: Callable[..., D
     assert found.counts == expected
 
 
-def test_each_dispatcher_has_a_separate_order(frame_of: Callable[..., DataFrame]) -> None:
+def test_each_dispatcher_has_a_separate_order(frame_of: MakeFrame, compare_frames: Compare) -> None:
     """A table moved between two that write: replay reads all of one's files of a date first."""
 
     def stored(*files: str) -> list[dict[str, Any]]:
@@ -239,7 +245,8 @@ def test_each_dispatcher_has_a_separate_order(frame_of: Callable[..., DataFrame]
 
 
 def test_window_has_positions_from_its_start_and_below_its_end(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
 ) -> None:
     # Only the end of what was sent again is in the window.
     left, right = (frame_of(TABLE, one(text)) for text in ("a1 a2 b3 a4", "b3 a2 a1 a2 b3 a5"))
@@ -250,15 +257,14 @@ def test_window_has_positions_from_its_start_and_below_its_end(
     assert {name_of(each)[2] for each in found.differences} == {4, 5}
 
 
-def test_window_without_a_position_is_refused(frame_of: Callable[..., DataFrame]) -> None:
-    frame = frame_of(TABLE, one("a1"))
-    with pytest.raises(ValueError, match="no window"):
-        compare_frames(frame, frame, TABLE, ComparisonRules(position=None), window=Window(1))
+def test_window_that_holds_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="holds nothing"):
         Window(5, 5)
 
 
-def test_rows_without_key_are_reported_by_their_eras(frame_of: Callable[..., DataFrame]) -> None:
+def test_rows_without_key_are_reported_by_their_eras(
+    frame_of: MakeFrame, compare_frames: Compare
+) -> None:
     def row(n: int, ts: int, offset: int) -> dict[str, Any]:
         source = {"topic": "t", "partition": 0, "offset": offset}
         return {"op": "insert", "ts": ts, "after": {"n": n}, "source": source}
@@ -272,9 +278,7 @@ def test_rows_without_key_are_reported_by_their_eras(frame_of: Callable[..., Dat
 CHANGES = Case("last rows", "a11 a22 a33", "")
 
 
-def sides_of(
-    frame_of: Callable[..., DataFrame], right: str, op: str = "upsert"
-) -> tuple[DataFrame, DataFrame]:
+def sides_of(frame_of: MakeFrame, right: str, op: str = "upsert") -> tuple[Frame, Frame]:
     """Return frames of changes. ``op``: of the first change on each side."""
     frames = []
     for text in (CHANGES.left, right):
@@ -294,7 +298,7 @@ def sides_of(
     ids=["swapped", "sent-again", "other-file", "same-row"],
 )
 def test_last_rows_of_a_key_whose_position_goes_back_are_in_doubt(
-    frame_of: Callable[..., DataFrame], right: str, back: str | None
+    frame_of: MakeFrame, compare_frames: Compare, right: str, back: str | None
 ) -> None:
     found = compare_frames(*sides_of(frame_of, right), TABLE, final_rules(ComparisonRules()))
     doubts = OrderDoubts() if back is None else OrderDoubts(0, 1, back, "commit_ts")
@@ -303,7 +307,7 @@ def test_last_rows_of_a_key_whose_position_goes_back_are_in_doubt(
 
 @pytest.mark.parametrize("is_final", [False, True])
 def test_position_of_a_first_insert_may_be_that_of_a_snapshot(
-    frame_of: Callable[..., DataFrame], *, is_final: bool
+    frame_of: MakeFrame, compare_frames: Compare, *, is_final: bool
 ) -> None:
     rules = ComparisonRules(has_reads_as_inserts=True)
     rules = final_rules(rules) if is_final else rules

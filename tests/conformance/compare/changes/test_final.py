@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from cdcwire.model.kinds import Column, DecimalType, FloatType, IntType, TextType
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyarrow", reason="needs the extra compare")
+
+import pyarrow as pa
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
 from cdcwire_conformance.compare.rules import ComparisonRules, Window, final_rules
-from cdcwire_conformance.spark.compare.changes import compare_frames
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+Frame: TypeAlias = "list[pa.RecordBatch]"
+MakeFrame: TypeAlias = "Callable[..., Frame]"
+Compare: TypeAlias = "Callable[..., TableComparison]"
 
 Change: TypeAlias = "dict[str, Any]"
 Columns: TypeAlias = "dict[str, tuple[Shown, Shown]]"
@@ -113,15 +115,15 @@ def changes_of(number: int, changes: tuple[Change, ...]) -> Iterator[Change]:
         yield {**change, **images, "source": {"topic": "t", "partition": number, "offset": offset}}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["fingerprints", "exact"])
-def found(request: pytest.FixtureRequest, frame_of: Callable[..., DataFrame]) -> TableComparison:
+@pytest.fixture(scope="module")
+def found(frame_of: MakeFrame, compare_tables: Compare) -> TableComparison:
     sides = [
         [c for n, case in enumerate(CASES) for c in changes_of(n, getattr(case, side))]
         for side in ("left", "right")
     ]
     left, right = (frame_of(TABLE, rows) for rows in sides)
     rules = final_rules(ComparisonRules())
-    return compare_frames(left, right, TABLE, rules, limit=100, exact=request.param)
+    return compare_tables(left, right, TABLE, rules, limit=100)
 
 
 @pytest.mark.parametrize(("number", "case"), list(enumerate(CASES)), ids=[c.id for c in CASES])
@@ -158,7 +160,8 @@ def test_last_rows_are_counted(found: TableComparison) -> None:
 
 
 def replayed(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
     left: tuple[Change, ...],
     right: tuple[Change, ...],
     rules: ComparisonRules,
@@ -168,60 +171,72 @@ def replayed(
     return compare_frames(ours, theirs, TABLE, final_rules(rules), **options).counts
 
 
-def test_without_a_position_the_feed_says_what_is_last(frame_of: Callable[..., DataFrame]) -> None:
+def test_without_a_position_the_feed_says_what_is_last(
+    frame_of: MakeFrame, compare_frames: Compare
+) -> None:
     left = (put(9), put(9, n=2), put(9, 5), gone(9, 5))
     right = (put(7, 5), put(7), gone(7, 5), put(7, n=2))
     rules = ComparisonRules(position=None)
-    assert replayed(frame_of, left, right, rules) == Counts(4, 4, 1, 1, 1)
+    assert replayed(frame_of, compare_frames, left, right, rules) == Counts(4, 4, 1, 1, 1)
     other = (put(7, n=2), put(7))
-    assert replayed(frame_of, left, other, rules) == Counts(4, 2, 1, 1, 0, changed=1)
+    assert replayed(frame_of, compare_frames, left, other, rules) == Counts(
+        4, 2, 1, 1, 0, changed=1
+    )
 
 
 def test_delete_without_a_position_holds_against_what_is_sent_again(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
 ) -> None:
     left = (put(1), put(2, n=2), bare(), put(1, 5), put(6, 5, n=6))
     right = (put(1), put(2, n=2), bare(), put(2, n=2), put(1, 5), put(6, 5, n=6), put(1, 5))
-    assert replayed(frame_of, left, right, ComparisonRules(has_bare_deletes=True)) == Counts(
-        5, 7, 1, 1, 1
-    )
+    assert replayed(
+        frame_of, compare_frames, left, right, ComparisonRules(has_bare_deletes=True)
+    ) == Counts(5, 7, 1, 1, 1)
     again = (*left[:3], put(4, n=4))
     rules = ComparisonRules(has_bare_deletes=True)
-    assert replayed(frame_of, again, left[:3], rules) == Counts(4, 3, 1, 0, 0, only_left=1)
+    assert replayed(frame_of, compare_frames, again, left[:3], rules) == Counts(
+        4, 3, 1, 0, 0, only_left=1
+    )
 
 
 def test_delete_without_a_position_that_is_sent_again_takes_the_one_before_it(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
 ) -> None:
     changes = (put(1), bare(), put(3, n=3))
     rules = ComparisonRules(has_bare_deletes=True)
-    assert replayed(frame_of, changes, changes * 2, rules) == Counts(3, 6, 1, 1, 1)
+    assert replayed(frame_of, compare_frames, changes, changes * 2, rules) == Counts(3, 6, 1, 1, 1)
 
 
 def test_delete_with_a_position_keeps_it_among_those_without(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
 ) -> None:
     rows = (put(1), put(1, 5))
     # Two rows change their places: the right side sends the deletes first, and they tell nothing.
     left = (*rows, moved(2, 0, 5), moved(2, 5, 0))
     right = (*rows, bare(), bare(5), put(2, 5), put(2))
     rules = ComparisonRules(has_bare_deletes=True)
-    assert replayed(frame_of, left, right, rules) == Counts(4, 6, 2, 2, 2)
+    assert replayed(frame_of, compare_frames, left, right, rules) == Counts(4, 6, 2, 2, 2)
     # A delete that is sent again is as old as it was.
     once = (put(1), gone(2), put(3, n=3))
     again = (*once, gone(2), put(3, n=3))
-    assert replayed(frame_of, once, again, rules) == Counts(3, 5, 1, 1, 1)
+    assert replayed(frame_of, compare_frames, once, again, rules) == Counts(3, 5, 1, 1, 1)
 
 
-def test_window_replays_what_it_has(frame_of: Callable[..., DataFrame]) -> None:
+def test_window_replays_what_it_has(frame_of: MakeFrame, compare_frames: Compare) -> None:
     left = (put(1), put(2, n=2), put(3, n=3), put(3, 5))
     right = (put(2, n=2), put(3, n=4))
-    counts = replayed(frame_of, left, right, ComparisonRules(), window=Window(end=3))
+    counts = replayed(
+        frame_of, compare_frames, left, right, ComparisonRules(), window=Window(end=3)
+    )
     assert counts == Counts(2, 1, 1, 1, 1)
 
 
 def test_update_of_a_part_of_a_key_takes_the_old_row_away(
-    frame_of: Callable[..., DataFrame],
+    frame_of: MakeFrame,
+    compare_frames: Compare,
 ) -> None:
     """Old values that are only those which changed say less than the old key."""
     table = replace(TABLE, key=("id", "n"))
@@ -234,7 +249,7 @@ def test_update_of_a_part_of_a_key_takes_the_old_row_away(
     assert compare_frames(left, right, table, rules).counts == Counts(2, 2, 1, 1, 1)
 
 
-def test_halves_of_an_update_are_replayed(frame_of: Callable[..., DataFrame]) -> None:
+def test_halves_of_an_update_are_replayed(frame_of: MakeFrame, compare_frames: Compare) -> None:
     move = moved(2, 0, 5)
     halves = (
         {**move, "half": "after", "before": None},
@@ -243,4 +258,4 @@ def test_halves_of_an_update_are_replayed(frame_of: Callable[..., DataFrame]) ->
     split = tuple({k: v for k, v in half.items() if v is not None} for half in halves)
     left, right = (put(1), *split), (put(1), move)
     rules = ComparisonRules(in_halves=True)
-    assert replayed(frame_of, left, right, rules) == Counts(2, 2, 1, 1, 1)
+    assert replayed(frame_of, compare_frames, left, right, rules) == Counts(2, 2, 1, 1, 1)
