@@ -61,6 +61,8 @@ _PLACES = {  # of each connector: the fields of the position that the generated 
     "sqlserver": (),
     "db2": (),
 }
+# Their readers look for a keyspace in place of CDL's schema, or for text in its number.
+_NOT_BY_CDL = ("informix", "oracle", "vitess")
 
 
 class DebeziumRoundTrip(ConnectRoundTrip):
@@ -150,6 +152,8 @@ class DebeziumRoundTrip(ConnectRoundTrip):
     def _of_connector(self, position: Position, connector: str) -> Position:
         """Return the place in the log of the source, and the time of the commit."""
         if self.is_cdl:
+            if connector in _NOT_BY_CDL:
+                raise NotCarriedError("connector")
             return self._transaction(position)
         if connector not in _PLACES:
             raise NotCarriedError("connector")

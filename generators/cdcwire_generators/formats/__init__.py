@@ -26,6 +26,7 @@ class FormatGenerators:
     decoded. ``option_values``: values to draw for options that do not list theirs. ``features``:
     which samples need a feature, where its name does not say so (``cdcwire_generators.features``).
     ``choices``: which samples need the reading of a choice, by its subject.
+    ``is_read``: a strict reader with the same settings takes what is written.
     """
 
     feed: FeedTraits
@@ -35,6 +36,7 @@ class FormatGenerators:
     )
     features: Mapping[str, Need] = field(default_factory=lambda: MappingProxyType({}))
     choices: Mapping[str, Need] = field(default_factory=lambda: MappingProxyType({}))
+    is_read: Callable[[Options], bool] = lambda options: True
 
 
 def get_generators(format_name: str) -> FormatGenerators:

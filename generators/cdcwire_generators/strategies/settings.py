@@ -34,7 +34,8 @@ def option_settings(
     """Give settings of a format. ``names``: only these options.
 
     An option that is not drawn has its default. Settings that the format refuses are not given:
-    those of CSV that can't be read back, and those that need one another.
+    those of CSV that can't be read back, and those that need one another. A strict reader
+    takes what is written with the others.
     """
     known = {option.name: option for option in of.options}
     odd = set(names or ()) - set(known)
@@ -46,6 +47,8 @@ def option_settings(
 
 
 def _is_taken(of: Format, options: Mapping[str, OptionValue]) -> bool:
+    if not get_generators(of.name).is_read(options):
+        return False
     try:
         list(of.from_events((), context=Context(options, (_SOME_TABLE,))))
     except OptionError:

@@ -10,7 +10,7 @@ import pytest
 
 from cdcwire import debezium_json
 from cdcwire.core.context import Context
-from cdcwire.core.errors import EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.model.events import Image, Marker, Position, RowChange, Table
 from cdcwire.model.kinds import BitType, Column, EnumType, IntType, TextType
@@ -189,6 +189,14 @@ def test_table_of_a_binlog_connector_comes_back_from_the_source_of_cdl(
     (found,) = debezium_json.to_events(message)
     assert isinstance(found, RowChange)
     assert (found.table.database, found.table.schema) == (database, "shop")
+
+
+@pytest.mark.parametrize("connector", ["mysql", "sqlserver", "db2"])
+def test_strict_reader_refuses_cdl_s_message_of_a_connector_that_cdl_lacks(connector: str) -> None:
+    options = {"connector": connector, "dialect": "cdl", "lint": "strict"}
+    (message,) = debezium_json.from_events([change(None)], context=Context(options=options))
+    with pytest.raises(DecodeError, match=f"connector '{connector}' is not CDL's"):
+        list(debezium_json.to_events(message, context=Context(options=options)))
 
 
 def test_missing_place_in_the_binlog_is_refused() -> None:
