@@ -42,13 +42,18 @@ def schema_changes(
     kind = draw(st.sampled_from(domain.family.schema_changes))
     named = _named(draw, kind, table, domain)
     shown = Table("", "") if named is None else named
-    statement = kind.statement.format(schema=shown.schema, table=shown.name)
+    statement = kind.statement.format(schema=_quoted(shown.schema), table=_quoted(shown.name))
     least = 1 if domain.needs_queries else 0
     anything = st.text(st.characters(codec="utf-8"), min_size=least, max_size=30)
     query = draw(st.one_of(st.just(statement), anything))
     position = draw(positions(domain=domain))
     position = replace(position, partition=None)  # a schema change is not one of a partition
     return SchemaChange(kind.what, query, kind.code, named, position)
+
+
+def _quoted(name: str | None) -> str | None:
+    """Return a name as MySQL's statements have it where a dot would make two names of it."""
+    return name if name is None or "." not in name else "`{}`".format(name.replace("`", "``"))
 
 
 def _named(
