@@ -87,7 +87,10 @@ def rules_of_table(
     sides = (("left", left, left.own_name(name)), ("right", right, right.own_name(name)))
     for side, feed, own in sides:
         if rules.deleted_columns == "all" and own in feed.facts.has_key_deletes:
+            carried = feed.side.carries.fields["before of delete"]
             reason = f"the {side} feed sends the key only"
+            if carried.verdict == "option":  # the message does not say whether it has the row
+                reason = f"those of the {side} feed are read only with option {carried.detail}"
             left_out.append(("columns of deletes beyond the key", reason))
             rules = replace(rules, deleted_columns="key")
         is_bare = own in feed.facts.lacks_old_images
