@@ -124,7 +124,7 @@ class Pair:
 
 
 def judgeable(pair: Pair, verdict: str) -> Pair | None:
-    """Return a pair of the same stream in place of one that can't be judged; None: there is none.
+    """Return a pair of the same stream in place of one that can't be judged, or None.
 
     A setting may refuse a stream, or lose something of it: then the feed is equal to itself only.
     """

@@ -24,6 +24,7 @@ from cdcwire_generators.positions import position_at
 from cdcwire_generators.strategies.names import schema_names, table_names
 from cdcwire_generators.strategies.rows import changed_images, images, positions
 from cdcwire_generators.strategies.tables import row_table, tables
+from cdcwire_generators.workloads.statements import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ def schema_changes(
     kind = draw(st.sampled_from(domain.family.schema_changes))
     named = _named(draw, kind, table, domain)
     shown = Table("", "") if named is None else named
-    statement = kind.statement.format(schema=_quoted(shown.schema), table=_quoted(shown.name))
+    statement = kind.statement.format(
+        schema=_in_statement(shown.schema), table=_in_statement(shown.name)
+    )
     least = 1 if domain.needs_queries else 0
     anything = st.text(st.characters(codec="utf-8"), min_size=least, max_size=30)
     query = draw(st.one_of(st.just(statement), anything))
@@ -51,9 +54,9 @@ def schema_changes(
     return SchemaChange(kind.what, query, kind.code, named, position)
 
 
-def _quoted(name: str | None) -> str | None:
-    """Return a name as MySQL's statements have it where a dot would make two names of it."""
-    return name if name is None or "." not in name else "`{}`".format(name.replace("`", "``"))
+def _in_statement(name: str | None) -> str | None:
+    """Return a name, quoted where a dot would make two names of it."""
+    return name if name is None or "." not in name else quoted(name)
 
 
 def _named(

@@ -29,7 +29,7 @@ def create_statements(tables: Sequence[Table]) -> Iterator[SchemaChange]:
     """Give the statements that create the schemas, and then the tables."""
     for schema in dict.fromkeys(table.schema for table in tables):
         if schema is not None:
-            query = f"CREATE DATABASE {_quoted(schema)}"
+            query = f"CREATE DATABASE {quoted(schema)}"
             yield _change(_CREATE_SCHEMA, query, Table(None, schema))
     for table in tables:
         yield _change(_CREATE_TABLE, create_table(table), table)
@@ -43,7 +43,7 @@ def later_statement(table: Table, number: int) -> SchemaChange:
         name=_full_name(table),
         number=number,
         previous=number - 1,
-        column=_quoted(columns[0].name) if columns else "`id`",
+        column=quoted(columns[0].name) if columns else "`id`",
     )
     return _change(code, query, table)
 
@@ -51,21 +51,21 @@ def later_statement(table: Table, number: int) -> SchemaChange:
 def create_table(table: Table) -> str:
     """Return the statement that creates a MySQL table; the type is the column's source."""
     lines = [
-        f"{_quoted(column.name)} {_type(column)}{' NOT NULL' if column.nullable is False else ''}"
+        f"{quoted(column.name)} {_type(column)}{' NOT NULL' if column.nullable is False else ''}"
         for column in table.columns or ()
     ]
     primary = [column.name for column in table.columns or () if "primary" in column.roles]
     if primary:
-        lines.append(f"PRIMARY KEY ({', '.join(map(_quoted, primary))})")
+        lines.append(f"PRIMARY KEY ({', '.join(map(quoted, primary))})")
     for column in table.columns or ():
         if "unique" in column.roles and "primary" not in column.roles:
-            lines.append(f"UNIQUE KEY ({_quoted(column.name)})")
+            lines.append(f"UNIQUE KEY ({quoted(column.name)})")
     return f"CREATE TABLE {_full_name(table)} ({', '.join(lines)})"
 
 
 def add_column(table: Table, column: Column, after: str) -> SchemaChange:
     """Return the statement that adds a column; ``table`` has it already."""
-    place = f"{_quoted(column.name)} {_type(column)} AFTER {_quoted(after)}"
+    place = f"{quoted(column.name)} {_type(column)} AFTER {quoted(after)}"
     return _defining(_ADD_COLUMN, f"ALTER TABLE {_full_name(table)} ADD COLUMN {place}", table)
 
 
@@ -81,7 +81,7 @@ def create_whole_table(table: Table) -> SchemaChange:
 
 def create_schema(schema: str) -> SchemaChange:
     """Return the statement that creates a database."""
-    return _change(_CREATE_SCHEMA, f"CREATE DATABASE {_quoted(schema)}", Table(None, schema))
+    return _change(_CREATE_SCHEMA, f"CREATE DATABASE {quoted(schema)}", Table(None, schema))
 
 
 def _defining(code: int, query: str, table: Table) -> SchemaChange:
@@ -99,9 +99,10 @@ def _type(column: Column) -> str:
 
 
 def _full_name(table: Table) -> str:
-    name = _quoted(table.name or "")
-    return name if table.schema is None else f"{_quoted(table.schema)}.{name}"
+    name = quoted(table.name or "")
+    return name if table.schema is None else f"{quoted(table.schema)}.{name}"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as MySQL's statements quote it."""
     return "`" + name.replace("`", "``") + "`"

@@ -1,7 +1,7 @@
 """DataHub Tuple: changes of one table as rows of a topic with a fixed schema.
 
-``decode`` and ``record_of`` are the rows of bodies, without loss; ``from_events`` writes neutral
-events. The page of the format is docs/formats/datahub-tuple.md.
+``decode`` and ``record_of`` are the rows of bodies, without loss. ``to_events`` and
+``from_events`` are the neutral events. The page of the format is docs/formats/datahub-tuple.md.
 """
 
 from cdcwire.core.exports import exports

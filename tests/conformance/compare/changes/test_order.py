@@ -1,6 +1,6 @@
 """The order of a key's changes, and copies: sent again or doubled. What is seen, and what is not.
 
-All cases stand in one pair of frames, each in files of its own, and are compared once.
+One pair of frames holds all cases, each in its own files, and is compared once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What one row may differ by: is it seen, and is it named?
 
-All rows stand in one pair of frames, each under its own key, and are compared once.
+One pair of frames holds all rows, each under its own key, and is compared once.
 """
 
 from __future__ import annotations
