@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from cdcwire.connect.labels import may_be_same_labels
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
 from cdcwire_conformance.arrow.types import UTC, canonical_kind, has_labels
@@ -78,6 +79,8 @@ def _labels_by_definition(sent: kinds.Type, declared: kinds.Type) -> kinds.Type:
     ours, theirs = sent.labels, declared.labels
     if ours is None or theirs is None:
         return declared if ours is None else sent
+    if may_be_same_labels(ours, theirs):
+        return declared
     size = min(len(ours), len(theirs))
     if ours[:size] != theirs[:size]:
         return kinds.TextType()
@@ -104,6 +107,8 @@ def types_differ(left: kinds.Type, right: kinds.Type) -> bool:
     for each in fields(left):
         ours, theirs = getattr(left, each.name), getattr(right, each.name)
         if each.name == "form" or ours is None or theirs is None or ours == theirs:
+            continue
+        if each.name == "labels" and may_be_same_labels(ours, theirs):
             continue
         if not isinstance(ours, kinds.Type) or types_differ(ours, theirs):
             return True
@@ -261,6 +266,8 @@ def _common_labels(
     left: kinds.EnumType | kinds.SetType, right: kinds.EnumType | kinds.SetType
 ) -> kinds.Type:
     if left.labels is not None and right.labels is not None:
+        if may_be_same_labels(left.labels, right.labels):
+            return kinds.TextType()  # the text was split at a comma of a label
         raise NoCommonType(f"the labels differ: {kind_text(left)} and {kind_text(right)}")
     if left.labels is not None or right.labels is not None:
         return left if left.labels is not None else right

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
+from cdcwire.connect.labels import declared_label, declared_labels, may_be_label
 from cdcwire.model.kinds import EnumType, SetType
 from cdcwire.model.labels import mask_of_labels
 from cdcwire_conformance.arrow.building import Build, Convert, plain
@@ -24,10 +26,7 @@ def enum_builder(wire: EnumType, canonical: EnumType, target: pa.DataType) -> Bu
         return plain(target) if is_label == wants_label else None
     by_number = dict(enumerate(("", *labels)))
     if is_label and wants_label:
-        sent = {label: label for label in by_number.values()}
-        # Debezium escapes a comma of a label, as in its list of labels.
-        sent |= {label: label for label in (each.replace(",", r"\,") for each in sent)}
-        return _known(sent.get, plain(target))
+        return _known(partial(_declared, labels), plain(target))
     if wants_label:
         return _known(by_number.get, plain(target))
     if is_label:
@@ -44,17 +43,27 @@ def set_builder(wire: SetType, canonical: SetType, target: pa.DataType) -> Build
     if not wants_label and not is_label:
         return _masks(target)
     kind = SetType(labels)
-    if not wants_label:
-        return _known(lambda value: mask_of_labels(kind, value), _masks(target))
     known: tuple[str, ...] = labels
 
+    def mask_of(value: Any) -> int | None:
+        return mask_of_labels(kind, declared_labels(known, value) if is_label else value)
+
+    if not wants_label:
+        return _known(mask_of, _masks(target))
+
     def text(value: Any) -> str | None:
-        mask = mask_of_labels(kind, value)
+        mask = mask_of(value)
         if mask is None or mask < 0 or mask >> len(known):
             return None
         return ",".join(label for bit, label in enumerate(known) if mask >> bit & 1)
 
     return _known(text, plain(target))
+
+
+def _declared(labels: tuple[str, ...], value: str) -> str | None:
+    """Return a label as it is declared, or None if it is not one of a column with these labels."""
+    label = declared_label(labels, value)
+    return label if label in ("", *labels) or may_be_label(labels, value) else None
 
 
 def _masks(target: pa.DataType) -> Build:

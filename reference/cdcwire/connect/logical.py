@@ -18,7 +18,7 @@ from typing import TypeAlias
 from cdcwire.connect import types
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
 from cdcwire.connect.identity import MadeOfSchemas
-from cdcwire.connect.labels import declared_label, read_labels
+from cdcwire.connect.labels import declared_label, declared_labels, read_labels
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
 from cdcwire.connect.style import as_it_is
 from cdcwire.connect.unavailable import unavailable_values
@@ -258,8 +258,9 @@ def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value
 
 
 def _converter(schema: Schema) -> Convert:
-    if schema.name == types.ENUM and "\\" in (schema.parameter("allowed") or ""):
-        return partial(declared_label, frozenset(read_labels(schema.parameter("allowed") or "")))
+    if schema.name in (types.ENUM, types.ENUM_SET) and "\\" in (schema.parameter("allowed") or ""):
+        declared = declared_label if schema.name == types.ENUM else declared_labels
+        return partial(declared, frozenset(read_labels(schema.parameter("allowed") or "")))
     if schema.parameter(types.DEFINED) is not None:
         return _bounded(schema)
     if _wraps(schema):

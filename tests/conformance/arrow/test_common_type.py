@@ -188,6 +188,8 @@ def test_index_meets_label_only_with_labels(kind: type[EnumType | SetType]) -> N
         ("datetime(3)", "datetime", False),
         ("datetime(3)", "datetime(6)", True),
         ("enum(a,b)", "enum", False),
+        ("enum(a,b)", r"enum(a\,b)", False),
+        ("enum(a,b)", "enum(b,a)", True),
         ("array<int32>", "array<int64>", True),
         ("unknown", "int32", False),
     ],
@@ -203,6 +205,15 @@ def test_labels_in_text_meet_numbers_only_with_a_definition(kind: str) -> None:
         common_type(parse_kind("text"), parse_kind(kind))
     labelled = parse_kind(f"{kind}(a,b)")
     assert common_type(parse_kind("text"), labelled) == TextType()
+
+
+def test_lists_of_labels_with_one_text_meet_as_text() -> None:
+    """A producer that joins labels by commas may have meant either."""
+    split, declared = EnumType(("a", "b", "c"), "label"), EnumType(("a,b", "c"))
+    assert common_type(split, declared) == common_type(declared, split) == TextType()
+    assert kind_by_definition(split, declared) == declared
+    with pytest.raises(NoCommonType, match="labels differ"):
+        common_type(split, EnumType(("a,c", "b")))
 
 
 def test_structs_meet_by_the_names_of_their_members() -> None:

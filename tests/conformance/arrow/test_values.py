@@ -112,7 +112,7 @@ EXACT: list[tuple[Type, Type, Any, Any]] = [
     (EnumType(), EnumType(LABELS), 2, "b"),
     (EnumType(), EnumType(LABELS), 0, ""),
     (EnumType(LABELS, "label"), EnumType(LABELS), "c", "c"),
-    (EnumType(("a,b",), "label"), EnumType(("a,b",)), r"a\,b", r"a\,b"),  # as Debezium sends it
+    (EnumType(("a,b",), "label"), EnumType(("a,b",)), r"a\,b", "a,b"),  # as Debezium sends it
     (EnumType(None, "label"), EnumType(None, "label"), "z", "z"),
     (SetType(), SetType(), 2**63, Decimal(2**63)),
     (SetType(), SetType(LABELS), 5, "a,c"),
@@ -195,6 +195,27 @@ def test_pair_without_conversion_is_refused_before_any_value(wire: str, canonica
     kind = parse_kind(canonical)
     with pytest.raises(SchemaError):
         column_builder(parse_kind(wire), kind, arrow_type(kind))
+
+
+@pytest.mark.parametrize(
+    ("labels", "sent", "expected"),
+    [
+        (("a,b", "c"), "a,b", "a,b"),
+        (("a,b", "c"), r"a\,b", "a,b"),
+        (("a", "b", "c"), "a,b", "a,b"),  # the commas of the list were not escaped
+        (("a,b",), "a\\", "a\\"),  # of the labels "a\" and "b", joined without escapes
+    ],
+)
+def test_label_with_a_comma_is_built(labels: tuple[str, ...], sent: str, expected: str) -> None:
+    kind = EnumType(labels, "label")
+    assert column_builder(kind, kind, pa.string()).build([sent]).to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("sent", ["a,c", ",", "b,", "a,b,c,d", "x"])
+def test_text_that_is_not_a_part_of_the_list_of_labels_is_refused(sent: str) -> None:
+    kind = EnumType(("a", "b", "c"), "label")
+    with pytest.raises(ConversionError, match="labels"):
+        column_builder(kind, kind, pa.string()).build([sent])
 
 
 def test_label_without_labels_can_not_be_a_number() -> None:

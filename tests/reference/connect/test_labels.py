@@ -41,3 +41,11 @@ def test_label_with_a_comma_is_the_same_from_log_and_snapshot(value: str) -> Non
     enum = Schema("string", name=types.ENUM, version=1, parameters=(("allowed", r"a\,b,c"),))
     image = image_of(Schema("struct", fields=(Field("v", enum),)), (value,), "")
     assert image["v"] == "a,b"
+
+
+def test_backslash_of_a_label_of_a_set_is_the_same_from_log_and_snapshot() -> None:
+    allowed = (("allowed", "a\\\\b,c"),)
+    schema = Schema("string", name=types.ENUM_SET, version=1, parameters=allowed)
+    for sent in ("a\\\\b,c", "a\\b,c"):
+        image = image_of(Schema("struct", fields=(Field("v", schema),)), (sent,), "")
+        assert image["v"] == "a\\b,c"
