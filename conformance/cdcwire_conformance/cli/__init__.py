@@ -19,16 +19,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import NoReturn
 
-from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
+from cdcwire_conformance.cli.config_file import configured_words
+from cdcwire_conformance.cli.parser import COULD_NOT_RUN, Parser
+from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.interrupts import Terminated, interrupts_raise
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.visible import (
     print_error,
-    shortened,
-    visible,
     visible_output,
     without_secrets,
 )
@@ -49,9 +48,10 @@ VERBS: tuple[str, ...] = (
     "witness",
     "report",
     "testee",
+    "completion",
 )
 
-COULD_NOT_RUN = 2
+_COMPLETING = "_ARGCOMPLETE"  # set by the shell code that the verb completion prints
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 TERMINATED = 143
@@ -71,12 +71,16 @@ Run `cdcwire VERB --help` for the options of a verb.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb. Returns: its exit code; 2 if it could not run."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if _COMPLETING in os.environ:
+        _complete(os.environ.get("COMP_LINE", "").split()[1:2])
     is_verb = bool(words) and words[0] in (*VERBS, *FORMAT_NAMES)
     return _code_shown(f"cdcwire {words[0]}" if is_verb else "cdcwire", partial(_main, words))
 
 
 def _main(words: list[str]) -> int:
     verb = words[0] if words else ""
+    if verb == "help":
+        return _main([*words[1:2], "--help"])
     if verb in VERBS:
         return _run(import_module(f"{__name__}.{verb}"), words[1:])
     command = get_suite(verb).command if verb in FORMAT_NAMES else None
@@ -129,7 +133,7 @@ def verb_modules() -> Iterator[ModuleType]:
     yield from map(import_module, filter(None, (get_suite(name).command for name in FORMAT_NAMES)))
 
 
-def parser_of(module: ModuleType) -> _Parser:
+def parser_of(module: ModuleType) -> Parser:
     """Return the parser of a verb's arguments."""
     parser = _parser(
         f"cdcwire {module.NAME}",
@@ -137,37 +141,12 @@ def parser_of(module: ModuleType) -> _Parser:
         getattr(module, "EXAMPLES", None),
     )
     module.add_arguments(parser)
+    parser.show_first(getattr(module, "MOST_USED", ()))
     return parser
 
 
-class _Parser(argparse.ArgumentParser):
-    """Ends with two lines where a word is wrong: the problem, and where the words are listed."""
-
-    def error(self, message: str) -> NoReturn:
-        problem = shortened(visible(without_secrets(message)))
-        text = f"{self.prog}: {problem}\n{self.prog} --help lists what it takes\n"
-        self.exit(COULD_NOT_RUN, text)
-
-    def words_of(self, words: Sequence[str]) -> argparse.Namespace:
-        """Return the arguments; where some are unknown, the error names those most like them."""
-        found, unknown = self.parse_known_args(words)
-        if unknown:
-            names = [word.partition("=")[0] for word in unknown if word.startswith("-")]
-            known = [name for action in self._actions for name in action.option_strings]
-            meant = "".join(did_you_mean(name, known) for name in names[:1])
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
-        return found
-
-    def _check_value(self, action: argparse.Action, value: object) -> None:
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            meant = did_you_mean(str(value), map(str, action.choices or ()))
-            raise argparse.ArgumentError(action, f"{error.message}{meant}") from None
-
-
-def _parser(name: str, description: str, examples: str | None) -> _Parser:
-    return _Parser(
+def _parser(name: str, description: str, examples: str | None) -> Parser:
+    return Parser(
         prog=name,
         description=description,
         epilog=examples,
@@ -177,18 +156,30 @@ def _parser(name: str, description: str, examples: str | None) -> _Parser:
 
 def _main_help(words: list[str]) -> int:
     """Print the help or the version, or refuse an unknown verb."""
-    parser = _parser("cdcwire", _DESCRIPTION, _EXAMPLES)
-    from cdcwire import __version__
-
-    parser.add_argument("--version", action="version", version=f"cdcwire {__version__}")
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for module in verb_modules():
-        verbs.add_parser(module.NAME, help=module.HELP, add_help=False)
+    parser = _main_parser()
     try:
         parser.words_of(words or ["--help"])
     except SystemExit as ended:
         return _code(ended)
     return 0
+
+
+def _main_parser(whole: Sequence[str] = ()) -> Parser:
+    """Return the parser of the verbs. ``whole``: the verbs whose arguments are wanted too."""
+    from cdcwire import __version__
+
+    parser = _parser("cdcwire", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("--version", action="version", version=f"cdcwire {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for module in verb_modules():
+        own = [parser_of(module)] if module.NAME in whole else []
+        verbs.add_parser(module.NAME, help=module.HELP, add_help=False, parents=own)
+    return parser
+
+
+def _complete(verb: Sequence[str]) -> None:
+    """Write the completions of the line that a shell asks for, and exit."""
+    load_extra("argcomplete", "completion", "completion").autocomplete(_main_parser(verb))
 
 
 def _run(module: ModuleType, words: list[str]) -> int:
@@ -198,6 +189,7 @@ def _run(module: ModuleType, words: list[str]) -> int:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
     try:
+        words = [*configured_words(module.NAME, (*VERBS, *FORMAT_NAMES), parser), *words]
         arguments = parser.words_of(words)
     except SystemExit as ended:
         return _code(ended)

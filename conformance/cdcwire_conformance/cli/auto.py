@@ -10,13 +10,16 @@ from dataclasses import replace
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire_conformance.cli.configuration import AUTO
 from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.cli.recorded import recorded_format
 from cdcwire_conformance.identify import Candidate
 from cdcwire_conformance.identify.report import PlaceReport, identify_place, summary
 from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
 from cdcwire_conformance.visible import print_error
 
+AUTO_SOURCE = f"{AUTO}:"
 _UNREADABLE = {"parquet": "Parquet"}
 
 
@@ -44,6 +47,24 @@ def identified(
         )
     print_error(f"cdcwire {verb}: {place}: {summary(report.found)}")
     return report
+
+
+def source_identified(
+    verb: str, source: str, context: Context, session: SessionFor | None = None
+) -> tuple[str, Mapping[str, OptionValue]]:
+    """Return a source with its format in place of ``auto``, and all its options.
+
+    The format is that of feed.json, or the messages show it. Raises: UsageError.
+    """
+    if not source.startswith(AUTO_SOURCE):
+        return source, context.options
+    place = source.removeprefix(AUTO_SOURCE)
+    recorded = recorded_format(place)
+    if recorded is not None:
+        return f"{recorded}:{place}", context.options
+    found = identified(verb, place, context, session=session).found
+    assert found is not None
+    return f"{found.format}:{place}", with_found(found, context.options)
 
 
 def use_identified(

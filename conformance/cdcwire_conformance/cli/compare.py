@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.registry import get_format
-from cdcwire_conformance.cli.auto import identified, with_found
+from cdcwire_conformance.cli.auto import AUTO_SOURCE, source_identified
 from cdcwire_conformance.cli.compare_cases import (
     add_case_argument,
     check_case_argument,
@@ -35,7 +35,7 @@ from cdcwire_conformance.cli.compare_rules import (
     window_from,
 )
 from cdcwire_conformance.cli.compare_table import needs, table_argument
-from cdcwire_conformance.cli.configuration import AUTO, add_configuration_arguments, configure_sides
+from cdcwire_conformance.cli.configuration import add_configuration_arguments, configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
     add_context_arguments,
@@ -51,7 +51,7 @@ from cdcwire_conformance.cli.follow import (
 )
 from cdcwire_conformance.cli.looks_like import named_formats
 from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs, without_logs
-from cdcwire_conformance.cli.recorded import recorded_format, schemas_near, with_recorded
+from cdcwire_conformance.cli.recorded import schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.source_urls import Source, parse_source
@@ -71,6 +71,10 @@ if TYPE_CHECKING:
     from cdcwire_conformance.compare.rules import CompareOptions
 
 NAME = "compare"
+MOST_USED = (
+    *("--option", "--left-option", "--right-option", "--tables", "--ddl", "--include"),
+    *("--columns", "--mode", "--common", "--html", "--json", "--engine"),
+)
 HELP = "compare two feeds, in the same or different formats"
 DESCRIPTION = """\
 Decode two feeds to rows of one form and compare their row changes, table by table. A feed is
@@ -134,7 +138,6 @@ examples:
 """
 
 EQUAL, DIFFERENT = 0, 1
-_AUTO = f"{AUTO}:"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -377,7 +380,9 @@ def _announced(text: str) -> None:
 
 def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) -> None:
     """Replace auto in both sources by the format found, and add the options found."""
-    schemes = {scheme_of(each.removeprefix(_AUTO)) for each in (arguments.left, arguments.right)}
+    schemes = {
+        scheme_of(each.removeprefix(AUTO_SOURCE)) for each in (arguments.left, arguments.right)
+    }
 
     def session(scheme: str) -> SparkSession:
         load_extra("pyspark", "spark", "compare")
@@ -388,22 +393,15 @@ def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) 
         )
 
     for side in ("left", "right"):
-        place = getattr(arguments, side)
-        if not place.startswith(_AUTO):
+        source, own = getattr(arguments, side), getattr(arguments, f"{side}_option")
+        if not source.startswith(AUTO_SOURCE):
             continue
-        recorded = recorded_format(place.removeprefix(_AUTO))
-        if recorded is not None:
-            setattr(arguments, side, f"{recorded}:{place.removeprefix(_AUTO)}")
-            continue
-        own = getattr(arguments, f"{side}_option")
         context = _context_of(arguments, side, parse_option_arguments(own))
-        report = identified(NAME, place.removeprefix(_AUTO), context, session=session)
-        found = report.found
-        assert found is not None
-        setattr(arguments, side, f"{found.format}:{place.removeprefix(_AUTO)}")
-        given = parse_option_arguments([*arguments.option, *own])
-        options = with_found(found, given)
-        added = [f"{name}={value}" for name, value in options.items() if name not in given]
+        source, found = source_identified(NAME, source, context, session)
+        setattr(arguments, side, source)
+        words = parse_option_arguments([*arguments.option, *own])
+        given = {name.rpartition(".")[2] for name in words}
+        added = [f"{name}={found[name]}" for name in found if name.rpartition(".")[2] not in given]
         setattr(arguments, f"{side}_option", [*added, *own])
 
 

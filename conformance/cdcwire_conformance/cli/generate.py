@@ -26,9 +26,15 @@ from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_pa
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.inside import file_inside
-from cdcwire_conformance.problems import integer_argument
+from cdcwire_conformance.problems import integer_argument, positive_argument
 from cdcwire_conformance.sources import topics
-from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE, TABLES_FILE, write_feed_file
+from cdcwire_conformance.sources.feed_file import (
+    FEED_FILE,
+    PREFIX_FEED_FILE,
+    TABLES_FILE,
+    read_feed_file,
+    write_feed_file,
+)
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
@@ -83,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire generate``."""
     add_format_argument(parser)
     parser.add_argument(
-        "--rows", type=integer_argument, required=True, metavar="N", help="number of row changes"
+        "--rows", type=positive_argument, required=True, metavar="N", help="number of row changes"
     )
     parser.add_argument(
         "--seed", type=integer_argument, default=1, metavar="S", help="seed (default: 1)"
@@ -140,8 +146,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Generate a feed and write it to a directory or prefix. Returns 0. Raises: UsageError."""
-    if arguments.rows < 0:
-        raise UsageError("--rows is a number from 0")
     if arguments.jobs < 1:
         raise UsageError("--jobs is a number from 1")
     need_format(arguments, NAME)
@@ -172,6 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
     context = replace(context, tables=(*context.tables, *tables))
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _refuse_other_feed(folder, arguments.format)
         for each in (*folder.glob("*.json*"), *folder.glob(".*")):
             file_inside(folder, each.name)  # a link that is there leads nowhere else
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
@@ -198,6 +203,16 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0
+
+
+def _refuse_other_feed(folder: Path, format_name: str) -> None:
+    """Refuse a directory that has messages, but not those of an earlier feed of this format."""
+    if (folder / FEED_FILE).is_file():
+        found = read_feed_file(str(folder))
+        if found is not None and found.format != format_name:
+            raise UsageError(f"--to {folder}: has a feed of {found.format}; name a new directory")
+    elif any(folder.glob("*.jsonl")):
+        raise UsageError(f"--to {folder}: has messages of another program; name a new directory")
 
 
 def _need_one_job(arguments: argparse.Namespace, what: str) -> None:

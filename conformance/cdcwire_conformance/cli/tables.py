@@ -12,6 +12,7 @@ from pathlib import Path
 from cdcwire.core.context import EVERYTHING
 from cdcwire.model.events import Table
 from cdcwire.model.text import table_to_json
+from cdcwire_conformance.cli.auto import source_identified
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.cli.recorded import with_recorded
 from cdcwire_conformance.ddl import read_ddl_file
@@ -119,8 +120,10 @@ def _chosen(table: Table, names: frozenset[str] | None) -> Table:
 
 
 def _of_feed(arguments: argparse.Namespace) -> list[Table]:
-    source = parse_source(arguments.source)
-    context = context_from(arguments, None)
+    place, context = arguments.source, context_from(arguments, None)
+    place, options = source_identified(NAME, place, context)
+    context = replace(context, options=options)
+    source = parse_source(place)
     selection, context = context.selection, replace(context, selection=EVERYTHING)
     context = with_recorded(NAME, source.folder, source.format.name, context)
     load_extra("pyarrow", "spark", "reading the tables of a feed")

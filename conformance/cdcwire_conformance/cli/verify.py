@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 NAME = "verify"
 HELP = "test a decoder, in any language, with the golden cases"
 TAKES_COMMAND = True
+MOST_USED = (
+    *("--case", "--level", "--derived", "--one-shot", "--without", "--choice", "--property"),
+    *("--expected-failures", "--junit", "--html"),
+)
 DESCRIPTION = """\
 Judge a decoder by the golden cases, and by malformed ones that are derived from them.
 COMMAND is a program that speaks the testee protocol (docs/testee-protocol.md); without one the
@@ -47,7 +51,7 @@ With --property N the testee gets generated messages instead. A message that it 
 shrunk to the smallest one. Its failure is shown like that of a case, and --save writes it as one.
 
 Exit code 0: all passed. 1: some failed. 2: nothing could be judged. 130, 143: interrupted; the
-reports then hold what was known.
+reports then contain the results so far.
 """
 EXAMPLES = """\
 examples:

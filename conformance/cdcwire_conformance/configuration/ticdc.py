@@ -6,9 +6,7 @@ Where both have a setting, that of the sink URI counts, as in TiCDC.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from urllib.parse import parse_qsl, urlsplit
 
 from cdcwire.core.options import OptionValue
@@ -20,10 +18,9 @@ from cdcwire_conformance.configuration.found import (
     matches,
     option_settings,
     public_address,
-    read_text,
     unknown_text,
 )
-from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.configuration.toml_file import read_toml
 from cdcwire_conformance.visible import visible
 
 SINK_URI = "sink URI"
@@ -75,9 +72,6 @@ _UNUSED_SETTINGS = (
 )
 _SECRET = re.compile(r"password|secret|token|key|user|cred|sas", re.IGNORECASE)
 _NAME = re.compile(r"[a-z][a-z0-9.-]{0,50}")
-_MOST_CHARACTERS = 1 << 20
-_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:["'\w-]+[ \t]*\.[ \t]*){100}""")
-_TOML_PLACE = re.compile(r"at (line \d+, column \d+|end of document)")
 
 
 def read_ticdc(uri: str | None, file: str | None) -> Configuration:
@@ -163,24 +157,7 @@ def _read_uri(uri: str) -> tuple[list[Given], str, list[str]]:
 
 def _read_file(file: str) -> tuple[list[Given], list[str]]:
     """Return the settings of a changefeed's file, and warnings."""
-    if sys.version_info >= (3, 11):
-        toml = import_module("tomllib")
-    else:
-        toml = load_extra("tomli", "toml", "--changefeed on Python 3.10")
-    text = read_text(file)
-    if len(text) > _MOST_CHARACTERS:
-        raise ConfigurationError(f"{file}: more than {_MOST_CHARACTERS:,} characters")
-    if _LONG_KEY.search(text):  # parsers need quadratic time and memory for it
-        raise ConfigurationError(f"{file}: nested too deeply")
-    try:
-        document = toml.loads(text)
-        values = list(_flat(document, ""))
-    except RecursionError:
-        raise ConfigurationError(f"{file}: nested too deeply") from None
-    except ValueError as error:
-        place = _TOML_PLACE.search(str(error))
-        where = f" at {place[1]}" if place else ""
-        raise ConfigurationError(f"{file}: not TOML{where}") from None
+    values = list(_flat(read_toml(file, "--changefeed"), ""))
     known_names = option_settings("changefeed") | {"sink.protocol", "sink.schema-registry"}
     given, unknown = list[Given](), []
     for name, value in values:

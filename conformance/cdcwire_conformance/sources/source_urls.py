@@ -110,8 +110,13 @@ def parse_source_url(text: str) -> SourceUrl:
     name, colon, url = text.partition(":")
     if name not in FORMAT_NAMES:
         known = ", ".join(FORMAT_NAMES)
-        meant = did_you_mean(name, FORMAT_NAMES) if colon else ""
-        raise SourceError(f"{text!r}: a source begins with its format, one of {known}{meant}")
+        if colon:
+            meant = did_you_mean(name, FORMAT_NAMES)
+            raise SourceError(f"{text!r}: a source begins with its format, one of {known}{meant}")
+        raise SourceError(
+            f"{text!r} has no format; write FORMAT:file:{text}, or auto:file:{text} for a command "
+            f"to find the format; there are: {known}"
+        )
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
     if url.startswith(f"{KAFKA}:"):

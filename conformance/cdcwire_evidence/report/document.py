@@ -72,21 +72,12 @@ def verdict_of(parts: Sequence[Part]) -> str:
     found = {part.status for part in parts}
     if "failed" in found:
         return "failed"
-    if "bar missed" in found:
-        return "bar missed"
     return "partly run" if found & {"partly run", "not run"} else "passed"
 
 
 def _attention(part: Part) -> list[str]:
-    """Return the chapter's own lines and one for each bar that was missed."""
-    missed = [
-        f"{bar.title}: {bar.value:.2f} {bar.unit}, {'at least' if bar.is_least else 'at most'} "
-        f"{bar.bar:g} is needed"
-        for bar in part.bars
-        if not bar.met
-    ]
-    lines = [*part.attention, *missed]
-    return lines if lines or part.status != "failed" else ["the chapter failed"]
+    """Return the chapter's own lines. Goals that were missed are in the chapter's table."""
+    return part.attention or (["the chapter failed"] if part.status == "failed" else [])
 
 
 def _readers(scores: Sequence[ReaderScore]) -> list[Json]:

@@ -14,7 +14,7 @@ FOLDER = "report"
 FIRST_PAGE = "REPORT.md"
 DOCUMENT = "report.json"
 _SHOWN = 3  # lines of a list on the first page
-_STATUSES = ("failed", "bar missed", "partly run", "not run", "passed")
+_STATUSES = ("failed", "partly run", "not run", "passed")
 
 
 def write_pages(document: Mapping[str, Json], target: Path) -> None:
@@ -44,6 +44,7 @@ def first_page(document: Mapping[str, Json]) -> str:
         "",
         f"**Verdict**: {verdict_line(document)}",
         "",
+        *_goals(document),
         "## Needs attention",
         "",
         *_attention(document),
@@ -102,14 +103,24 @@ def _made(document: Mapping[str, Json]) -> str:
 def verdict_line(document: Mapping[str, Json]) -> str:
     """Return the verdict in a sentence."""
     verdict = document["verdict"]
-    checks, bars = verdict["checks"], verdict["bars"]
-    parts = [f"{_of(checks['passed'], checks['asked'])} checks passed"]
-    if bars["all"]:
-        parts.append(f"{_of(bars['met'], bars['all'])} bars met")
+    checks = verdict["checks"]
+    has_all = checks["passed"] == checks["asked"] and verdict["status"] != "failed"
+    counted = f"all {checks['asked']:,}" if has_all else _of(checks["passed"], checks["asked"])
+    parts = [f"{counted} checks passed"]
     missing = len(document["not_run"])
     whole = "the main job" if document["mode"] == "main" else "everything"
     parts.append(f"{missing} items not run" if missing else f"{whole} was run")
     return f"{verdict['status']}; {', '.join(parts)}."
+
+
+def _goals(document: Mapping[str, Json]) -> Iterator[str]:
+    """Yield how many goals of speed and memory were met. The verdict does not depend on them."""
+    bars = document["verdict"]["bars"]
+    if bars["all"]:
+        chapters = dict.fromkeys(bar["chapter"] for bar in document["bars"])
+        links = ", ".join(f"[{name}]({FOLDER}/{name}.md)" for name in chapters)
+        yield f"**Speed and memory**: {bars['met']} of {bars['all']} goals met ({links})."
+        yield ""
 
 
 def _attention(document: Mapping[str, Json]) -> list[str]:
@@ -233,7 +244,7 @@ def _chapters(document: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _word(status: str) -> str:
-    return f"**{status}**" if status in ("failed", "bar missed") else status
+    return f"**{status}**" if status == "failed" else status
 
 
 def _of(passed: int, asked: int) -> str:

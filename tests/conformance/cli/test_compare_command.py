@@ -120,7 +120,7 @@ def test_embedded_engine_refuses_what_only_spark_can_do(
     ("arguments", "said"),
     [
         (["craft:file:FEED/nowhere", "craft:file:FEED"], "there is no such directory"),
-        (["FEED", "craft:file:FEED"], "a source begins with its format"),
+        (["FEED", "craft:file:FEED"], "feed' has no format; write FORMAT:file:"),
         (["craft:file:FEED", "craft:file:FEED", "--option", "x=1"], "is one of neither"),
         (["craft:file:FEED", "craft:file:FEED", "--right-option", "x=1"], "is not an option"),
         (["craft:file:FEED", "craft:file:FEED", "--conf", "x"], "is not KEY=VALUE"),
@@ -170,11 +170,12 @@ def test_report_replaces_no_file_of_a_feed(
 
 
 def test_report_may_replace_an_older_one_in_the_directory_of_a_feed(
-    feed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pyarrow", reason="the extra embedded is not installed")
-    assert main(["generate", "craft", "--rows", "3", "--to", str(tmp_path / "feed")]) == 0
-    report = tmp_path / "feed" / "found.json"
+    feed = f"craft:file:{tmp_path}"
+    assert main(["generate", "craft", "--rows", "3", "--to", str(tmp_path)]) == 0
+    report = tmp_path / "found.json"
     for _ in range(2):
         assert main(["compare", feed, feed, "--engine", "embedded", "--json", str(report)]) == 0
     capsys.readouterr()

@@ -55,6 +55,28 @@ def test_feeds_that_one_process_writes_are_refused(
     assert "--jobs" in capsys.readouterr().err
 
 
-def test_no_rows_make_an_empty_feed(tmp_path: Path) -> None:
-    assert main(["generate", "craft", "--rows", "0", "--jobs", "2", "--to", str(tmp_path)]) == 0
-    assert (tmp_path / "messages.jsonl").read_bytes() == b""
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.jsonl": "{}"}, "has messages of another program; name a new directory"),
+        (
+            {"feed.json": '{"feed":1,"format":"csv","options":{}}', "messages.jsonl": ""},
+            "has a feed of csv; name a new directory",
+        ),
+    ],
+    ids=["other program", "other format"],
+)
+def test_directory_of_something_else_is_kept(
+    files: dict[str, str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert main(["generate", "craft", "--rows", "1", "--to", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == files
+
+
+def test_feed_of_the_same_format_is_written_again(tmp_path: Path) -> None:
+    for rows in ("1", "2"):
+        assert main(["generate", "craft", "--rows", rows, "--to", str(tmp_path)]) == 0
+    assert len((tmp_path / "messages.jsonl").read_bytes().splitlines()) == 1

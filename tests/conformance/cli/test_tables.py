@@ -99,7 +99,7 @@ def test_tables_of_a_dump_are_printed_and_chosen(
     [
         (["SOURCE", "--include", "shop.none"], "no table; nothing was written"),
         (["SOURCE", "--ddl", "SOURCE"], "--ddl and --tables are for feeds"),
-        (["none.sql"], "a source begins with its format"),
+        (["none.sql"], "'none.sql' has no format; write FORMAT:file:none.sql"),
         (["SOURCE", "--to", "none/tables.json"], "--to: none/tables.json cannot be written"),
     ],
 )

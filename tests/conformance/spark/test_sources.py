@@ -59,7 +59,7 @@ def test_source_of_an_escaped_address_is_its_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("feed", "a source begins with its format, one of craft, "),
+        ("feed", "'feed' has no format; write FORMAT:file:feed, or auto:file:feed"),
         ("nothing:file:/x", "a source begins with its format"),
         ("craft:", "a directory is missing, as in craft:file:DIR"),
         ("craft:file:", "a directory is missing after file:"),
