@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
+from cdcwire.arrow.schema import canonical_table
 from cdcwire.core.context import Context
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions

@@ -22,12 +22,12 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
 from benchmarks.json_peer import JsonPeer
 from benchmarks.measure import Route, Work, best_times
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire.arrow.schema import canonical_table
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import Settings
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
-from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder
 
 Batches: TypeAlias = Callable[[Feed], pa.RecordBatch]

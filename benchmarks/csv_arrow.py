@@ -23,12 +23,12 @@ from benchmarks.csv_decode import SETTINGS, TABLES, Feed, feed
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED
 from benchmarks.measure import best_times
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire.arrow.schema import canonical_table
 from cdcwire.core.context import Context
 from cdcwire.formats.csv import Definitions
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.storage.paths import DataPath, parse_path
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
-from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
 
 BAR = 2.0

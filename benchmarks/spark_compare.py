@@ -30,9 +30,9 @@ from pyspark.sql import functions as F
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import driver_mib, processor_seconds
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.spark import spark_session
 from cdcwire_conformance.spark.compare.changes import compare_frames

@@ -26,11 +26,11 @@ from benchmarks.csv_decode import OPTIONS as CSV_OPTIONS
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED
 from benchmarks.spark_decode import processor_seconds
+from cdcwire.arrow.batches import MessagePlace
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.arrow.batches import MessagePlace
-from cdcwire_conformance.arrow.decoders import place_decoder
+from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.reading import Job, decode_messages
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder

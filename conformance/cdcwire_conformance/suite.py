@@ -17,8 +17,8 @@ from cdcwire_conformance.known_wrong.decoder import KnownWrong
 from cdcwire_conformance.known_wrong.lenient import Liberties
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.arrow.batches import BatchBuilder
-    from cdcwire_conformance.arrow.column_decoders import MessageColumns, StoredColumns
+    from cdcwire.arrow.batches import BatchBuilder
+    from cdcwire.arrow.column_decoders import MessageColumns, StoredColumns
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.arrow.schema import CanonicalTable
+    from cdcwire.arrow.schema import CanonicalTable
 
 
 def _missing() -> list[str]:
@@ -36,7 +36,7 @@ def _missing() -> list[str]:
 
 _MISSING = _missing()
 _LEFT_OUT = [
-    *(["arrow", "compare"] if "pyarrow" in _MISSING else []),
+    *(["decode", "compare"] if "pyarrow" in _MISSING else []),
     *(["spark"] if _MISSING else []),
 ]
 
@@ -75,7 +75,7 @@ def changes_of_table() -> Callable[..., pa.Table]:
     it absent; other members are columns of the rows."""
     import pyarrow as pa
 
-    from cdcwire_conformance.arrow.schema import event_schema
+    from cdcwire.arrow.schema import event_schema
 
     def make(table: CanonicalTable, changes: Iterable[Mapping[str, Any]]) -> pa.Table:
         rows = []

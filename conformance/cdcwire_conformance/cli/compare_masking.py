@@ -97,7 +97,7 @@ class Masking:
     @contextmanager
     def errors_without_values(self) -> Iterator[None]:
         """Raise errors whose texts may quote values without them, if values are hidden."""
-        from cdcwire_conformance.arrow.types import SchemaError
+        from cdcwire.arrow.types import SchemaError
         from cdcwire_conformance.decode.reading import FeedError
 
         try:

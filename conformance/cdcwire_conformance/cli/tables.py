@@ -127,7 +127,7 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
     selection, context = context.selection, replace(context, selection=EVERYTHING)
     context = with_recorded(NAME, source.folder, source.format.name, context)
     load_extra("pyarrow", "spark", "reading the tables of a feed")
-    from cdcwire_conformance.arrow.types import SchemaError
+    from cdcwire.arrow.types import SchemaError
     from cdcwire_conformance.decode.describe import survey_feed
     from cdcwire_conformance.decode.opening import open_source
     from cdcwire_conformance.decode.reading import FeedError

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from cdcwire.arrow.batches import RowProblem
 from cdcwire.core.context import EVERYTHING
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.compare.cases import (
     CaseMaker,
     NotSavedError,

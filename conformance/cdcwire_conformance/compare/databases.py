@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.model.names import TableName, full_schema
-from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import Alias, OpenedFeed
 
 Tables = Mapping[TableName, CanonicalTable]

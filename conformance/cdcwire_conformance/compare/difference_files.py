@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire.arrow.types import SchemaError
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.result import RowDifference, RowPlace, Shown
 from cdcwire_conformance.compare.shown_text import hidden_text

@@ -10,11 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
-from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.orders import Order
-from cdcwire.model.names import TableName, full_schema
-from cdcwire_conformance.arrow.batches import MessagePlace
-from cdcwire_conformance.arrow.schema import (
+from cdcwire.arrow.batches import MessagePlace
+from cdcwire.arrow.schema import (
     CanonicalTable,
     Fill,
     Rewrite,
@@ -22,7 +19,10 @@ from cdcwire_conformance.arrow.schema import (
     rewritten_name,
     union_tables,
 )
-from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire.arrow.types import SchemaError
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.orders import Order
+from cdcwire.model.names import TableName, full_schema
 from cdcwire_conformance.compare.last_state import LastState, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.result import RowPlace
 from cdcwire_conformance.compare.rules import CompareOptions, Side

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.orders import BothFacts
 from cdcwire_conformance.compare.rules import (

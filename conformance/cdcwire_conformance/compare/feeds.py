@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from cdcwire.arrow.batches import MessagePlace, RowProblem
+from cdcwire.arrow.schema import CanonicalTable, Merged, name_text
+from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
-from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, name_text
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.databases import named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_of_table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from cdcwire.arrow.schema import CanonicalTable, name_text
+from cdcwire.arrow.types import SchemaError, Temporal
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
-from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.merging import MergedTable
 from cdcwire_conformance.compare.reshaping import (

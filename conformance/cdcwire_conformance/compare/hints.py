@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from shlex import quote
 
+from cdcwire.arrow.common_type import NoCommonType, common_type
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.common_type import NoCommonType, common_type
-from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.alike import alike_hints
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.meaning import is_named

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.model.kinds import BytesType, TextType
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import OpenedFeed
 
 _VERDICT = "text ill-formed"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cdcwire.arrow.schema import name_text
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import name_text
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.result import (

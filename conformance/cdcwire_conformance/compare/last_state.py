@@ -17,10 +17,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cdcwire.arrow.batches import MessagePlace
+from cdcwire.arrow.schema import name_text
 from cdcwire.core.orders import NoPlace, Order
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import MessagePlace
-from cdcwire_conformance.arrow.schema import name_text
 from cdcwire_conformance.compare.column_changes import ColumnChange
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.compare.statements import Effect, effects_of

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
+from cdcwire.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 from cdcwire.model.kinds import (
     BytesType,
     Column,
@@ -22,7 +23,6 @@ from cdcwire.model.kinds import (
     TimeType,
 )
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 
 PRECISIONS: Mapping[str, int] = {"s": 0, "ms": 3, "us": 6}
 _WITH_TIMES = (TextType, TimeType, DatetimeType, TimestampType)

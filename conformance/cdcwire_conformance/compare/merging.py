@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from cdcwire.arrow.schema import CanonicalTable, Merged, merge_tables, name_text
+from cdcwire.arrow.types import SchemaError
 from cdcwire.model.kinds import JsonType
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables, name_text
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.meaning import is_named
 from cdcwire_conformance.compare.rules import CompareOptions
 

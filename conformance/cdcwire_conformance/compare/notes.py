@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 
+from cdcwire.arrow.schema import CanonicalTable, name_text
+from cdcwire.arrow.types import SchemaError
 from cdcwire.core.orders import shown_place
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window

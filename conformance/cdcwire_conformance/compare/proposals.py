@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.arrow.schema import Merged
 from cdcwire.model.instants import fixed_offset
 from cdcwire.model.kinds import TimestampType
-from cdcwire_conformance.arrow.schema import Merged
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Pattern, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CHANGED_ONLY, CompareOptions

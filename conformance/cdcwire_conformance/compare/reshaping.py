@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.images import filled
-from cdcwire_conformance.arrow.schema import CanonicalTable, Fill, image_type
-from cdcwire_conformance.arrow.types import SchemaError, Temporal
+from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.images import filled
+from cdcwire.arrow.schema import CanonicalTable, Fill, image_type
+from cdcwire.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.compare.column_changes import ColumnChange, keeps_values
 from cdcwire_conformance.compare.last_state import Reshaping
 from cdcwire_conformance.compare.result import SideName

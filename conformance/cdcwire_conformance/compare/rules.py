@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from cdcwire.arrow.types import SchemaError, Temporal
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.orders import Order
 from cdcwire.format import Format
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.meaning import NO_MEANING, Meaning
 from cdcwire_conformance.compare.orders import BothFacts

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.core.orders import shown_place
 from cdcwire.model.kind_text import kind_text
-from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.layout import FieldT, PairLayout
 from cdcwire_conformance.compare.masking import redacted
 from cdcwire_conformance.compare.result import (

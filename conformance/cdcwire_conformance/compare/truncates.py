@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from cdcwire_conformance.arrow.schema import name_text
+from cdcwire.arrow.schema import name_text
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
 from cdcwire_conformance.compare.rules import CompareOptions

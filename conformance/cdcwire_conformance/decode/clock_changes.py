@@ -18,7 +18,7 @@ from cdcwire.model.names import TableName, full_name
 from cdcwire.model.temporal import extended_text
 
 if TYPE_CHECKING:  # verbs that need no Arrow count values too
-    from cdcwire_conformance.arrow.batches import MessagePlace
+    from cdcwire.arrow.batches import MessagePlace
 
 _MAX_LAYOUTS = 1 << 12
 _HOURS_NAMED = 3

@@ -16,6 +16,13 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.arrow.batches import MessagePlace
+from cdcwire.arrow.schema import (
+    CanonicalTable,
+    apply_definition,
+    canonical_table,
+    rewritten_table,
+)
 from cdcwire.core.context import NO_CONTEXT, Context, Selection
 from cdcwire.format import Format
 from cdcwire.model.events import Table
@@ -23,13 +30,6 @@ from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, EnumType, LabelForm, SetType, TextType
 from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import MessagePlace
-from cdcwire_conformance.arrow.schema import (
-    CanonicalTable,
-    apply_definition,
-    canonical_table,
-    rewritten_table,
-)
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.decode.clock_changes import zone_of
 from cdcwire_conformance.decode.extents import Extent

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
+from cdcwire.arrow.batches import MessagePlace
 from cdcwire.core.comparing import KeyContent, KeyReader
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
@@ -19,7 +20,6 @@ from cdcwire.core.rows import Row
 from cdcwire.model.events import RowChange
 from cdcwire.model.kinds import UNAVAILABLE, Column
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import MessagePlace
 
 FIRST_SHOWN = 5
 MAX_DIGESTS = 1 << 14  # of one feed, to be compared

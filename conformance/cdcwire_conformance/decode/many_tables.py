@@ -8,14 +8,14 @@ from itertools import chain
 
 import pyarrow as pa
 
+from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
 from cdcwire.model.events import RowChange
 from cdcwire.model.names import TableName, full_name
-from cdcwire_conformance.arrow.batches import Change, MessagePlace, RowProblem
-from cdcwire_conformance.arrow.decoders import place_decoder
+from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.opening import OpenedSource
 from cdcwire_conformance.decode.reading import (
     Job,

@@ -18,6 +18,9 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.batches import MessagePlace, RowProblem
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -28,12 +31,9 @@ from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.format import Format
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
-from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
-from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, with_schemas
+from cdcwire_conformance.decode.decoders import table_of_topic, topic_name
 from cdcwire_conformance.decode.prefix import PrefixPlan, counted, read_prefix
 from cdcwire_conformance.decode.reading import (
     Job,

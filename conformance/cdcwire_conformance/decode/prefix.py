@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.format import Format
@@ -23,7 +24,6 @@ from cdcwire.storage.replay import ApplySchema
 from cdcwire.storage.rules import Fault, stream_of
 from cdcwire.storage.schema_files import change_of
 from cdcwire.storage.sent_columns import with_sent_columns
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.decode.reading import OnError
 from cdcwire_conformance.decode.statements import PlacedStatement

@@ -13,6 +13,17 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.arrow.batches import (
+    BatchBuilder,
+    Change,
+    MessagePlace,
+    RowProblem,
+    problem_of,
+)
+from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.column_decoders import Irregular, MessageColumns
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
@@ -21,18 +32,7 @@ from cdcwire.core.rows import Row
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.names import full_name
-from cdcwire_conformance.arrow.batches import (
-    BatchBuilder,
-    Change,
-    MessagePlace,
-    RowProblem,
-    problem_of,
-)
-from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.column_decoders import Irregular, MessageColumns
-from cdcwire_conformance.arrow.decoders import place_decoder
-from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.arrow.types import Profile, Temporal
+from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import NotAMessageError, message_from_line
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines

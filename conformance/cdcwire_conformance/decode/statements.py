@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from cdcwire.arrow.batches import MessagePlace
 from cdcwire.model.events import Position, SchemaChange, SchemaChangeKind, Table
 from cdcwire.model.names import full_schema
-from cdcwire_conformance.arrow.batches import MessagePlace
 
 MAX_STATEMENTS = 1 << 14  # kept of one feed
 _PARTS_KEPT = 2  # enough to know that there are several

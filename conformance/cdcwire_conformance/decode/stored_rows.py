@@ -14,6 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.arrow.batches import (
+    Change,
+    MessagePlace,
+    RowProblem,
+    problem_of,
+)
+from cdcwire.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
@@ -23,15 +30,8 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import DataPath
 from cdcwire.storage.replay import StreamGate
-from cdcwire_conformance.arrow.batches import (
-    Change,
-    MessagePlace,
-    RowProblem,
-    problem_of,
-)
-from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
-from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.compressions import with_compressions
+from cdcwire_conformance.decode.decoders import message_decoder
 from cdcwire_conformance.decode.reading import (
     ROWS_OF_A_BATCH,
     FeedError,

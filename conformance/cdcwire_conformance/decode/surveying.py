@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from cdcwire.arrow.batches import MessagePlace, RowProblem, problem_of
+from cdcwire.arrow.schema import CanonicalTable, canonical_table, union_tables
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
@@ -19,10 +21,8 @@ from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaCha
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, TextType
 from cdcwire.model.names import TableName, full_name
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
-from cdcwire_conformance.arrow.decoders import DecoderAt, place_decoder
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table, union_tables
 from cdcwire_conformance.decode.clock_changes import ClockTally, zone_of
+from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.decode.extents import Extent, ExtentCounting
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
 from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from cdcwire.arrow.batches import MessagePlace
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.model.events import Position, SchemaChangeKind
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compare.last_state import LastState, Moment, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.decode.row_facts import Range

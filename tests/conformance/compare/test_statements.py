@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.arrow.batches import MessagePlace
 from cdcwire.model.events import Position, SchemaChangeKind
-from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compare.statements import effects_of
 from cdcwire_conformance.decode.statements import PlacedStatement
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 pytest.importorskip("pandas", reason="DataFrames need pandas")
 
-from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire.arrow.types import SchemaError
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.notebook import compare
 from cdcwire_conformance.usage import UsageError

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from cdcwire_conformance.arrow.schema import CanonicalTable
+    from cdcwire.arrow.schema import CanonicalTable
     from cdcwire_conformance.compare.result import TableComparison
 
 
@@ -56,7 +56,7 @@ def both_engines(request: pytest.FixtureRequest) -> Iterator[None]:
     if compare_frames is None:
         yield
         return
-    from cdcwire_conformance.arrow.schema import event_schema
+    from cdcwire.arrow.schema import event_schema
     from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
     from cdcwire_conformance.compare.rules import DEFAULT_LIMIT, CompareOptions, ComparisonRules
 

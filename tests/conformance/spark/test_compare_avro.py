@@ -20,7 +20,7 @@ from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import named_like
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import ComparisonRules, Side, terms_of

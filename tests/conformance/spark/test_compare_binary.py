@@ -12,7 +12,7 @@ from cdcwire.model.kinds import BytesType, Column, IntType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.meaning import ENCODINGS, Meaning
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.spark.compare.engine import with_changed_values

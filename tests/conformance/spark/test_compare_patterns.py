@@ -11,7 +11,7 @@ from cdcwire.model.kinds import Column, DatetimeType, IntType, TextType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.patterns import OPTIONS, patterns_of
 from cdcwire_conformance.compare.report import text

@@ -15,7 +15,7 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 from pyspark.sql import DataFrame as AnyFrame
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.layout import layout_of
 from cdcwire_conformance.compare.result import ABSENT, NULL, Counts, RowDifference
 from cdcwire_conformance.compare.rules import ComparisonRules, Window

@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cdcwire.arrow.building import CLAUSE_COLUMNS, CLAUSE_NATIVE, CLAUSE_TEXT
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
+from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
@@ -31,9 +34,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.model.paths import path_text
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.building import CLAUSE_COLUMNS, CLAUSE_NATIVE, CLAUSE_TEXT
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.corpus import load_case
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.decode.reading import CLAUSE_MESSAGES

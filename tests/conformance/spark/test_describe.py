@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
@@ -25,7 +26,6 @@ from cdcwire.model.kinds import (
     TextType,
 )
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import (

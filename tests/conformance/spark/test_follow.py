@@ -14,15 +14,14 @@ import pytest
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
+from cdcwire.arrow.batches import MessagePlace
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.names import TableName
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.batches import MessagePlace
-from cdcwire_conformance.arrow.decoders import message_decoder
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.cli import compare as compare_command
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.feed import ComparedFeed, FeedFacts, OpenedFeed
@@ -33,6 +32,7 @@ from cdcwire_conformance.compare.rules import (
     CompareOptions,
     Window,
 )
+from cdcwire_conformance.decode.decoders import message_decoder
 from cdcwire_conformance.decode.surveying import Only, Survey
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source

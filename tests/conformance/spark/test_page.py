@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from cdcwire.arrow import building
+from cdcwire.arrow.schema import CanonicalTable, event_schema
+from cdcwire.arrow.types import UTC, Profile, SchemaError, Temporal, arrow_type
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import TimestampType
-from cdcwire_conformance.arrow import building
-from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
-from cdcwire_conformance.arrow.types import UTC, Profile, SchemaError, Temporal, arrow_type
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.decode.reading import CLAUSE_MESSAGES
 

@@ -25,8 +25,8 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 import numpy as np
 
-from cdcwire_conformance.arrow.decoders import message_decoder
-from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire.arrow.schema import canonical_table
+from cdcwire_conformance.decode.decoders import message_decoder
 from cdcwire_conformance.decode.prefix import PrefixPlan, read_prefix
 from cdcwire_conformance.decode.reading import Job
 from cdcwire_conformance.decode.stored_rows import (

@@ -168,7 +168,7 @@ def test_stream_goes_on_when_what_it_has_read_is_gone(
 
 
 def test_only_topics_without_an_end_are_streams(spark: SparkSession, tmp_path: Path) -> None:
-    from cdcwire_conformance.arrow.schema import canonical_table
+    from cdcwire.arrow.schema import canonical_table
     from cdcwire_conformance.spark import SourceError, decode_stream, parse_source
 
     (tmp_path / "a.jsonl").touch()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.model.kind_text import kind_text
-from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.embedded.changes import Change, Image, Layout
 from cdcwire_conformance.compare.embedded.counting import DifferingPair
 from cdcwire_conformance.compare.embedded.values import Value, text_of

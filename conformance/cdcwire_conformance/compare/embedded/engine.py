@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
-from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
+from cdcwire.arrow.batches import MessagePlace, RowProblem
+from cdcwire.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
 from cdcwire_conformance.compare.embedded.shares import rows_of_share

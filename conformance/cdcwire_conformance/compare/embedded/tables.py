@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.embedded.changed_rows import ChangedRows
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, rows_in
 from cdcwire_conformance.compare.embedded.counting import summary_of

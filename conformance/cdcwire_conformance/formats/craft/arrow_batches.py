@@ -6,15 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace
+from cdcwire.arrow.column_decoders import Irregular
+from cdcwire.arrow.images import MAX_PLANS, Side
+from cdcwire.arrow.numbers import unsigned_64
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
-from cdcwire_conformance.arrow.column_decoders import Irregular
-from cdcwire_conformance.arrow.images import MAX_PLANS, Side
-from cdcwire_conformance.arrow.numbers import unsigned_64
 from cdcwire_conformance.formats.craft.arrow_buffer import Buffer
 from cdcwire_conformance.formats.craft.arrow_columns import Cells, has_columns
 from cdcwire_conformance.formats.craft.arrow_frames import Groups, read_frames

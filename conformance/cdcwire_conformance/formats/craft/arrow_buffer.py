@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cdcwire_conformance.arrow.column_decoders import Irregular
+from cdcwire.arrow.column_decoders import Irregular
 
 Numbers: TypeAlias = Any  # a numpy array; numpy's own types say less than they cost to write
 

@@ -15,9 +15,9 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
-from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.craft.arrow_buffer import Buffer, Numbers, zigzag
 
 _TEXTS = (

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.message import GROUP_NEW, GROUP_OLD
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.row_memory import Route
-from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.craft.arrow_buffer import (
     Buffer,
     Numbers,

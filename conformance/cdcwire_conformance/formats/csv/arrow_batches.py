@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.batches import SIDES, BatchBuilder
+from cdcwire.arrow.buffers import Numbers
+from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.column_decoders import Irregular, Places, Takes
+from cdcwire.arrow.types import UNSIGNED_64
 from cdcwire.core.context import EVERYTHING
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import SIDES, BatchBuilder
-from cdcwire_conformance.arrow.buffers import Numbers
-from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.column_decoders import Irregular, Places, Takes
-from cdcwire_conformance.arrow.types import UNSIGNED_64
 from cdcwire_conformance.formats.csv.arrow_blocks import Block, BlockReader, can_read
 from cdcwire_conformance.formats.csv.arrow_values import Convert, converter_of
 

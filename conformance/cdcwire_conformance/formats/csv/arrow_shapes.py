@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.arrow.buffers import Numbers, offsets_of, windows_of
 from cdcwire.model import kinds
-from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, windows_of
 
 _ZERO, _NINE, _MINUS, _POINT = b"09-."
 _DATE = b"9999-19-39"  # the largest digit at each place

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.buffers import offsets_of, validity_of
+from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.model import kinds
 from cdcwire.mysql.value_texts import FIRST_YEAR, LAST_YEAR, integer_range, pattern
-from cdcwire_conformance.arrow.buffers import offsets_of, validity_of
-from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.csv.arrow_shapes import is_usual
 
 Convert: TypeAlias = Callable[[pa.Array], pa.Array]

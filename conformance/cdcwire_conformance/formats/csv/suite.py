@@ -13,7 +13,7 @@ from cdcwire_conformance.formats.csv.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.arrow.column_decoders import StoredColumns
+    from cdcwire.arrow.column_decoders import StoredColumns
 
 
 def _stored_columns(context: Context) -> StoredColumns:

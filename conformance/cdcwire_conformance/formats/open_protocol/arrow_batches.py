@@ -17,15 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace
+from cdcwire.arrow.buffers import Numbers, offsets_of
+from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Layout, Row
 from cdcwire.formats.open_protocol import row_patterns as forms
 from cdcwire.formats.open_protocol.raw_rows import RawRowDecoder
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
-from cdcwire_conformance.arrow.buffers import Numbers, offsets_of
-from cdcwire_conformance.arrow.column_decoders import Irregular
 
 Texts: TypeAlias = Sequence["bytes | None"]
 

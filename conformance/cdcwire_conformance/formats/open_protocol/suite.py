@@ -11,8 +11,8 @@ from cdcwire_conformance.formats.open_protocol.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.arrow.batches import BatchBuilder
-    from cdcwire_conformance.arrow.column_decoders import MessageColumns
+    from cdcwire.arrow.batches import BatchBuilder
+    from cdcwire.arrow.column_decoders import MessageColumns
 
 
 def _message_columns(builder: BatchBuilder, context: Context) -> MessageColumns:

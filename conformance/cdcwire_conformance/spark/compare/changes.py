@@ -24,7 +24,7 @@ from pyspark.sql import Window as Rows
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.layout import layout_of
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.patterns import (

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdcwire.arrow.types import MAX_DECIMAL_DIGITS, UTC
 from cdcwire.model import kinds
 from cdcwire.model.temporal import DAYS_OF_MONTH
-from cdcwire_conformance.arrow.types import MAX_DECIMAL_DIGITS, UTC
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
 from cdcwire_conformance.spark.compare.images import column_name

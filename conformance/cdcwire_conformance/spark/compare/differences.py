@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.result import ImageName

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.batches import MessagePlace, RowProblem
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.last_state import Moment, Share
 from cdcwire_conformance.compare.rules import CompareOptions

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.difference_files import rows_of_difference
 from cdcwire_conformance.compare.embedded.engine import job_for, sides_of
 from cdcwire_conformance.compare.embedded.tables import compare_batches

@@ -19,12 +19,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from cdcwire.arrow.json_form import normal_json_array
+from cdcwire.arrow.schema import CanonicalTable, name_text
+from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column as TableColumn
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.json_form import normal_json_array
-from cdcwire_conformance.arrow.schema import CanonicalTable, name_text
-from cdcwire_conformance.arrow.types import UTC, SchemaError
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_like
 from cdcwire_conformance.compare.feed_terms import facts_of
 from cdcwire_conformance.compare.final_tables import check_keys, last_tables

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cdcwire.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.rows import Row
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
-from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.compare.rules import Window
+from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.reading import (
     Located,
     OnError,

@@ -22,11 +22,11 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
+from cdcwire.arrow.types import Profile, SchemaError, Temporal
 from cdcwire.core.context import Context
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
-from cdcwire_conformance.arrow.types import Profile, SchemaError, Temporal
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.decode.describe import survey_feed
 from cdcwire_conformance.decode.opening import OpenedSource, job_of, open_source

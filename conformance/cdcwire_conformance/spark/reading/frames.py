@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from cdcwire.arrow.batches import MessagePlace
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.orders import Order
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.batches import MessagePlace
-from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.decode.many_tables import Numbered, decode_tables
 from cdcwire_conformance.decode.opening import OpenedSource, job_of, open_source
 from cdcwire_conformance.decode.prefix import PrefixPlan

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.decode.reading import OnError
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.spark.reading.frames import OtherColumns, decode_kafka_frame

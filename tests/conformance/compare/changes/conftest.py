@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cdcwire_conformance.arrow.schema import CanonicalTable
+    from cdcwire.arrow.schema import CanonicalTable
     from cdcwire_conformance.compare.result import TableComparison
     from cdcwire_conformance.compare.rules import ComparisonRules
 

@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 import pyarrow as pa
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.result import (
     Counts,
     OrderDoubts,

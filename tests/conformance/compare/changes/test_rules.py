@@ -13,7 +13,7 @@ from cdcwire.model.kinds import Column, IntType, TextType
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.result import (
     ABSENT,
     NULL,

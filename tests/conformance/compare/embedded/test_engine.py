@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cdcwire.arrow.types import SchemaError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, FloatType, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.embedded.values import text_of, values_of

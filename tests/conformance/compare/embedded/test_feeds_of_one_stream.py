@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.embedded.changed_rows import ChangedRows
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed

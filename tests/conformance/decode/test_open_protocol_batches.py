@@ -11,6 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.column_decoders import Irregular
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
@@ -18,10 +22,6 @@ from cdcwire.core.rows import Row
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import Settings
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
-from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.column_decoders import Irregular
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.formats.open_protocol.arrow_batches import OpenProtocolBatchBuilder
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import workload, workload_tables

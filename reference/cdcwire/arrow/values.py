@@ -17,6 +17,33 @@ from typing import Any
 
 import pyarrow as pa
 
+from cdcwire.arrow.building import (
+    CLAUSE_LABELS,
+    CLAUSE_NATIVE,
+    CLAUSE_TEXT,
+    CLAUSE_TYPES,
+    REFUSALS,
+    Build,
+    ColumnBuilder,
+    ConversionError,
+    Finish,
+    Values,
+    plain,
+    through,
+)
+from cdcwire.arrow.common_type import describe_kind
+from cdcwire.arrow.json_columns import JsonNormaliser
+from cdcwire.arrow.label_columns import enum_builder, set_builder
+from cdcwire.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits, wraps
+from cdcwire.arrow.temporals import (
+    TemporalType,
+    cut_fractions,
+    free_texts,
+    native_array,
+    text_converter,
+    texts_of,
+)
+from cdcwire.arrow.types import UNSIGNED_64, SchemaError
 from cdcwire.model.events import Image
 from cdcwire.model.kinds import (
     ArrayType,
@@ -45,33 +72,6 @@ from cdcwire.model.kinds import (
 from cdcwire.model.temporal import period_count
 from cdcwire.model.text.values import typed_value, value_members
 from cdcwire.mysql.values import read_vector
-from cdcwire_conformance.arrow.building import (
-    CLAUSE_LABELS,
-    CLAUSE_NATIVE,
-    CLAUSE_TEXT,
-    CLAUSE_TYPES,
-    REFUSALS,
-    Build,
-    ColumnBuilder,
-    ConversionError,
-    Finish,
-    Values,
-    plain,
-    through,
-)
-from cdcwire_conformance.arrow.common_type import describe_kind
-from cdcwire_conformance.arrow.json_columns import JsonNormaliser
-from cdcwire_conformance.arrow.label_columns import enum_builder, set_builder
-from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits, wraps
-from cdcwire_conformance.arrow.temporals import (
-    TemporalType,
-    cut_fractions,
-    free_texts,
-    native_array,
-    text_converter,
-    texts_of,
-)
-from cdcwire_conformance.arrow.types import UNSIGNED_64, SchemaError
 
 _TEMPORALS = (DateType, TimeType, DatetimeType, TimestampType)
 

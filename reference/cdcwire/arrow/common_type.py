@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from cdcwire.arrow.types import UTC, canonical_kind, has_labels
 from cdcwire.connect.labels import may_be_same_labels
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
-from cdcwire_conformance.arrow.types import UTC, canonical_kind, has_labels
 
 _NO_LABELS = "{} values by number meet labels only if the labels are known (--ddl)"
 _EXACT_DIGITS = {32: 24, 64: 53}  # bits of an integer that a float holds exactly

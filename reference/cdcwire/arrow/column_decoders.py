@@ -11,10 +11,10 @@ from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace
+from cdcwire.arrow.buffers import Numbers
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
-from cdcwire_conformance.arrow.buffers import Numbers
 
 Takes: TypeAlias = "Callable[[Numbers | None, int], Numbers]"
 """Says which rows are taken, by their commit-ts (None without any) and their count."""

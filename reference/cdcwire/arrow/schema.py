@@ -13,26 +13,26 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.core.orders import Order
-from cdcwire.model import kinds
-from cdcwire.model.events import Table
-from cdcwire.model.kinds import Column, Value
-from cdcwire.model.names import TableName
-from cdcwire.model.temporal import DAYS_OF_MONTH
-from cdcwire_conformance.arrow.common_type import (
+from cdcwire.arrow.common_type import (
     NoCommonType,
     common_type,
     describe_kind,
     kind_by_definition,
     types_differ,
 )
-from cdcwire_conformance.arrow.types import (
+from cdcwire.arrow.types import (
     Profile,
     SchemaError,
     Temporal,
     canonical_column,
     struct_type,
 )
+from cdcwire.core.orders import Order
+from cdcwire.model import kinds
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import Column, Value
+from cdcwire.model.names import TableName
+from cdcwire.model.temporal import DAYS_OF_MONTH
 
 Rewrite: TypeAlias = Callable[[str], str]
 """Gives the name that a format writes for a table or column."""

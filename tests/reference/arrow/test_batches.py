@@ -10,6 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from cdcwire.arrow.batches import (
+    BatchBuilder,
+    MessagePlace,
+    RowProblem,
+    places_array,
+    problem_of,
+)
+from cdcwire.arrow.building import CLAUSE_COLUMNS, CLAUSE_TYPES, ConversionError
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
@@ -17,15 +26,6 @@ from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import UNAVAILABLE, Column, DatetimeType, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.arrow.batches import (
-    BatchBuilder,
-    MessagePlace,
-    RowProblem,
-    places_array,
-    problem_of,
-)
-from cdcwire_conformance.arrow.building import CLAUSE_COLUMNS, CLAUSE_TYPES, ConversionError
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables
 
 ID = Column("id", IntType(8))

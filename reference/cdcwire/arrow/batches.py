@@ -11,14 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.orders import Order
-from cdcwire.core.rows import Row
-from cdcwire.model.events import Image, Position, RowChange
-from cdcwire.model.kinds import UNAVAILABLE, Column
-from cdcwire.model.paths import path_text
-from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
-from cdcwire_conformance.arrow.images import (
+from cdcwire.arrow.building import CLAUSE_TYPES, ConversionError
+from cdcwire.arrow.images import (
     MAX_PLANS,
     ImageBuilder,
     LackingColumns,
@@ -26,13 +20,19 @@ from cdcwire_conformance.arrow.images import (
     Side,
     Values,
 )
-from cdcwire_conformance.arrow.schema import (
+from cdcwire.arrow.schema import (
     POSITION_FIELDS,
     SOURCE_TYPE,
     CanonicalTable,
     event_schema,
 )
-from cdcwire_conformance.arrow.types import UNSIGNED_64, Profile, Temporal
+from cdcwire.arrow.types import UNSIGNED_64, Profile, Temporal
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.orders import Order
+from cdcwire.core.rows import Row
+from cdcwire.model.events import Image, Position, RowChange
+from cdcwire.model.kinds import UNAVAILABLE, Column
+from cdcwire.model.paths import path_text
 
 Change: TypeAlias = "Row | RowChange"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdcwire_conformance.arrow.json_columns import MAX_KNOWN, JsonNormaliser
-from cdcwire_conformance.arrow.json_form import normal_json_array, normal_json_text
+from cdcwire.arrow.json_columns import MAX_KNOWN, JsonNormaliser
+from cdcwire.arrow.json_form import normal_json_array, normal_json_text
 from cdcwire_conformance.judge.json_values import json_difference
 
 FORMS = [
@@ -133,7 +133,7 @@ def test_usual_documents_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(texts: pa.Array) -> pa.Array:
         raise AssertionError(texts)
 
-    monkeypatch.setattr("cdcwire_conformance.arrow.json_columns.normal_json_array", refuse)
+    monkeypatch.setattr("cdcwire.arrow.json_columns.normal_json_array", refuse)
     texts = [f'{{"id": {n}, "name": "n {n}", "tags": [{-n - 1}, null, true]}}' for n in range(100)]
     expected = [text.replace(": ", ":").replace(", ", ",") for text in texts]
     assert JsonNormaliser().array(pa.array(texts)).to_pylist() == expected

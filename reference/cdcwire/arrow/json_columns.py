@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire_conformance.arrow.buffers import Numbers, offsets_of, validity_of
-from cdcwire_conformance.arrow.json_form import no_constant, normal_json_array, normal_json_text
+from cdcwire.arrow.buffers import Numbers, offsets_of, validity_of
+from cdcwire.arrow.json_form import no_constant, normal_json_array, normal_json_text
 
 MAX_KNOWN = 1 << 14  # documents of a column
 _LEAST_ROWS = 64  # with fewer, the parser is as fast

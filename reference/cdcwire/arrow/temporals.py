@@ -21,11 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.buffers import offsets_of
+from cdcwire.arrow.types import UTC_NAMES
 from cdcwire.model.instants import utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
 from cdcwire.model.temporal import extended_text, temporal_text
-from cdcwire_conformance.arrow.buffers import offsets_of
-from cdcwire_conformance.arrow.types import UTC_NAMES
 
 TemporalType: TypeAlias = DateType | TimeType | DatetimeType | TimestampType
 Text: TypeAlias = Callable[[Any], str]

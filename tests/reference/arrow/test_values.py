@@ -9,6 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from cdcwire.arrow.building import (
+    CLAUSE_LABELS,
+    CLAUSE_TEXT,
+    CLAUSE_TYPES,
+    ConversionError,
+)
+from cdcwire.arrow.types import SchemaError, arrow_type
+from cdcwire.arrow.values import column_builder
 from cdcwire.model.events import Image
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
@@ -34,14 +42,6 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
-from cdcwire_conformance.arrow.building import (
-    CLAUSE_LABELS,
-    CLAUSE_TEXT,
-    CLAUSE_TYPES,
-    ConversionError,
-)
-from cdcwire_conformance.arrow.types import SchemaError, arrow_type
-from cdcwire_conformance.arrow.values import column_builder
 
 MAX = 2**64 - 1
 WIDEST = "9" * 35 + "." + "9" * 30

@@ -16,6 +16,9 @@ pytest.importorskip("sqlglot", reason="needs the extra ddl")
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire.arrow.column_decoders import Irregular
+from cdcwire.arrow.schema import canonical_table
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
@@ -26,9 +29,6 @@ from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
-from cdcwire_conformance.arrow.column_decoders import Irregular
-from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns

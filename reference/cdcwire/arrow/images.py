@@ -14,17 +14,17 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.core.rows import Layout
-from cdcwire.model.kinds import Column
-from cdcwire_conformance.arrow.building import (
+from cdcwire.arrow.building import (
     CLAUSE_COLUMNS,
     CLAUSE_TYPES,
     ColumnBuilder,
     ConversionError,
 )
-from cdcwire_conformance.arrow.schema import CanonicalTable, Fill
-from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.arrow.values import column_builder
+from cdcwire.arrow.schema import CanonicalTable, Fill
+from cdcwire.arrow.types import SchemaError
+from cdcwire.arrow.values import column_builder
+from cdcwire.core.rows import Layout
+from cdcwire.model.kinds import Column
 
 Side: TypeAlias = Literal["before", "after"]
 Values: TypeAlias = "tuple[Any, ...]"

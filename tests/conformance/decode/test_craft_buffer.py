@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.formats.craft.row_plan import read_uvarint, split_varints
-from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.craft.arrow_buffer import (
     Buffer,
     Varints,

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from cdcwire.arrow.building import CLAUSE_NATIVE, CLAUSE_TYPES, ConversionError
+from cdcwire.arrow.temporals import cut_fractions
+from cdcwire.arrow.types import UTC, SchemaError, canonical_kind
+from cdcwire.arrow.values import column_builder
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Type
-from cdcwire_conformance.arrow.building import CLAUSE_NATIVE, CLAUSE_TYPES, ConversionError
-from cdcwire_conformance.arrow.temporals import cut_fractions
-from cdcwire_conformance.arrow.types import UTC, SchemaError, canonical_kind
-from cdcwire_conformance.arrow.values import column_builder
 
 TEXT = pa.string()
 

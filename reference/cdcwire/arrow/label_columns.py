@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from cdcwire.arrow.building import Build, Convert, plain
 from cdcwire.connect.labels import declared_label, declared_labels, may_be_label
 from cdcwire.model.kinds import EnumType, SetType
 from cdcwire.model.labels import mask_of_labels
-from cdcwire_conformance.arrow.building import Build, Convert, plain
 
 _MAX_KNOWN = 1 << 12
 

@@ -5,6 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from cdcwire.arrow.types import (
+    UTC,
+    Profile,
+    SchemaError,
+    Temporal,
+    arrow_type,
+    canonical_column,
+    canonical_kind,
+    column_arrow_type,
+)
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     BoolType,
@@ -17,16 +27,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
     Type,
-)
-from cdcwire_conformance.arrow.types import (
-    UTC,
-    Profile,
-    SchemaError,
-    Temporal,
-    arrow_type,
-    canonical_column,
-    canonical_kind,
-    column_arrow_type,
 )
 
 WIDE = pa.decimal128(20, 0)

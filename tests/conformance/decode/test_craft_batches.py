@@ -10,6 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
+from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.column_decoders import Irregular
+from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
@@ -22,10 +26,6 @@ from cdcwire.formats.craft.settings import Settings
 from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kinds import Column as ModelColumn
 from cdcwire.model.kinds import IntType, TextType
-from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
-from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.column_decoders import Irregular
-from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder
 from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
 from cdcwire_generators.strategies import damaged_bytes

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from cdcwire.arrow.batches import MessagePlace
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import Event, Table
-from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.line_files import stem_of
 

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.arrow.common_type import (
+    NoCommonType,
+    common_type,
+    kind_by_definition,
+    types_differ,
+)
+from cdcwire.arrow.types import UTC
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     DatetimeType,
@@ -15,13 +22,6 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
 )
-from cdcwire_conformance.arrow.common_type import (
-    NoCommonType,
-    common_type,
-    kind_by_definition,
-    types_differ,
-)
-from cdcwire_conformance.arrow.types import UTC
 
 MEETINGS = [
     ("int8", "int8", "int8"),

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.arrow.building import Build, Values, plain, through
+from cdcwire.arrow.types import UNSIGNED_64
 from cdcwire.model.floats import narrow_float32, shortest_digits
 from cdcwire.model.kinds import BitType, BoolType, DecimalType, FloatType, IntType, YearType
-from cdcwire_conformance.arrow.building import Build, Values, plain, through
-from cdcwire_conformance.arrow.types import UNSIGNED_64
 
 NumberType: TypeAlias = IntType | YearType | BoolType | BitType | FloatType | DecimalType
 NUMBER_TYPES = (IntType, YearType, BoolType, BitType, FloatType, DecimalType)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cdcwire.model.events import Table
-from cdcwire.model.kind_text import parse_kind
-from cdcwire.model.kinds import BytesType, Column, IntervalType, TextType, TimestampType
-from cdcwire_conformance.arrow.schema import (
+from cdcwire.arrow.schema import (
     CanonicalTable,
     apply_definition,
     canonical_table,
@@ -17,7 +14,10 @@ from cdcwire_conformance.arrow.schema import (
     schema_difference,
     union_tables,
 )
-from cdcwire_conformance.arrow.types import UTC, SchemaError
+from cdcwire.arrow.types import UTC, SchemaError
+from cdcwire.model.events import Table
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import BytesType, Column, IntervalType, TextType, TimestampType
 
 
 def table(key: tuple[str, ...] | None = ("id",), **columns: str) -> CanonicalTable:
