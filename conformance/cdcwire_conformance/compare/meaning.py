@@ -5,8 +5,9 @@ A column is named by its name, in all tables, or as SCHEMA.TABLE.COLUMN in one.
 
 from __future__ import annotations
 
+import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -14,6 +15,7 @@ from typing import Literal
 
 from cdcwire.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 from cdcwire.model.kinds import (
+    ArrayType,
     BytesType,
     Column,
     DatetimeType,
@@ -51,6 +53,13 @@ class Encoding:
 
     name: Literal["hex", "base64"]
     pattern: str
+
+    def decoded_items(self, value: str) -> str:
+        """Return an array of bytes, as JSON of base64, with its items decoded."""
+        items = json.loads(value)
+        raw = (None if item is None else self.decoded(b64decode(item)) for item in items)
+        texts = ("null" if item is None else f'"{b64encode(item).decode()}"' for item in raw)
+        return f"[{','.join(texts)}]"
 
     def decoded(self, value: bytes) -> bytes:
         """Return the bytes of a text in this form; other bytes as they are."""
@@ -202,9 +211,7 @@ class Meaning:
             column.name: encoding
             for column in table.columns
             for (of_side, name), encoding in self.binary.items()
-            if of_side == side
-            and isinstance(column.type, BytesType)
-            and is_named(column.name, table, (name,))
+            if of_side == side and _has_bytes(column) and is_named(column.name, table, (name,))
         }
 
     def without_scale(self, table: CanonicalTable) -> list[str]:
@@ -239,6 +246,11 @@ NO_MEANING = Meaning()
 def _with_times(table: CanonicalTable) -> Iterator[Column]:
     """Yield the columns that may have times."""
     return (column for column in table.columns if isinstance(column.type, _WITH_TIMES))
+
+
+def _has_bytes(column: Column) -> bool:
+    kind = column.type
+    return isinstance(kind.item if isinstance(kind, ArrayType) else kind, BytesType)
 
 
 def _is_text_of_number(column: Column) -> bool:

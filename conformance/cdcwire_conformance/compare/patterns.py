@@ -275,7 +275,8 @@ def _accepting(name: PatternName, tried: int) -> str | None:
     if tried < len(trials) and trials[tried][0]:
         return trials[tried][0].format(column=name.column)
     is_form = name.cause.kind == "time-form" and not name.type.startswith("text")
-    if name.cause.kind in _ENCODED and name.type.startswith("bytes") and name.cause.side:
+    has_bytes = name.type.removeprefix("array<").startswith("bytes")
+    if name.cause.kind in _ENCODED and has_bytes and name.cause.side:
         return f"--{name.cause.side}-binary {name.column}={_ENCODED[name.cause.kind]}"
     return _NATIVE if is_form else None
 

@@ -134,6 +134,7 @@ _QUARTER = 900 * _SECOND
 _LARGEST_SHIFT = 26 * 3600 * _SECOND  # from UTC-12 to UTC+14
 _UNITS = {0: "seconds", 3: "milliseconds", 6: "microseconds"}
 _SHORTEST_CUT = 8  # characters, below which a common beginning means nothing
+_STANDARD = bytes.maketrans(b"-_", b"+/")  # of base64, from the alphabet that is safe in URLs
 _BOOLEANS = frozenset({("1", "true"), ("0", "false")})
 _CHARSETS = {"latin-1": "Latin-1", "cp1252": "Windows-1252", "gbk": "GBK"}
 
@@ -155,6 +156,8 @@ def cause_of(left: Shown, right: Shown, kind: str) -> Cause:
         return Cause("value")
     if left.text == right.text:
         return Cause("unseen", amount=f"{len(left.text):,}")
+    if kind.startswith("array<bytes"):
+        return _items_cause(left.text, right.text)
     if kind.startswith(("bytes", "unknown")):
         return _bytes_cause(left.text, right.text)
     return _text_cause(left.text, right.text)
@@ -182,6 +185,26 @@ def _text_cause(left: str, right: str) -> Cause:
     return Cause("value")
 
 
+def _items_cause(left: str, right: str) -> Cause:
+    """Return the one cause of all items of two arrays of bytes that differ."""
+    try:
+        arrays = [
+            [None if item is None else base64.b64decode(item).hex() for item in json.loads(each)]
+            for each in (left, right)
+        ]
+    except ValueError:  # the text was cut
+        return Cause("value")
+    ours, theirs = arrays
+    if len(ours) != len(theirs):
+        return Cause("value")
+    causes = {
+        Cause("value") if a is None or b is None else _bytes_cause(a, b)
+        for a, b in zip(ours, theirs, strict=True)
+        if a != b
+    }
+    return causes.pop() if len(causes) == 1 else Cause("value")
+
+
 def _bytes_cause(left: str, right: str) -> Cause:
     for side, before, after in _both_ways(left, right):
         try:
@@ -191,7 +214,8 @@ def _bytes_cause(left: str, right: str) -> Cause:
         if short.rstrip(b"\0") == long:
             return Cause("zero-bytes", side)
         try:
-            if base64.b64decode(short, validate=True) == long and long:
+            plain = short.translate(_STANDARD)
+            if base64.b64decode(plain, validate=True) == long and long:
                 return Cause("base64", side)
         except Base64Error:
             pass

@@ -84,9 +84,10 @@ def _defined(column: Column, style: Style) -> Schema:
         case kinds.VectorType() if schema.type == "string":
             return replace(schema, name=types.TIDB_VECTOR)
         case kinds.BytesType() if schema.type in ("bytes", "string") and schema.name is None:
-            if schema.type == "string":
-                schema = replace(schema, name=f"{types.BYTES_TEXT}{style.binary}")
+            schema = _read_as_bytes(schema, style)
             return schema if style.is_cdl else _bounded(schema, column.type)
+        case kinds.ArrayType(kinds.BytesType()) if schema.items is not None:
+            return replace(schema, items=_read_as_bytes(schema.items, style))
         case kinds.DecimalType() | kinds.BitType() if schema.type == "bytes":
             bounded = _bounded(schema, column.type)
             if style.decimals != "auto" or schema.parameter("scale") is None:
@@ -94,6 +95,13 @@ def _defined(column: Column, style: Style) -> Schema:
             return _with_parameter(bounded, types.AMBIGUOUS, "true")
         case _:
             return schema
+
+
+def _read_as_bytes(schema: Schema, style: Style) -> Schema:
+    """Return the schema of bytes that reads a text in the mode of binary columns."""
+    if schema.type != "string":
+        return schema
+    return replace(schema, name=f"{types.BYTES_TEXT}{style.binary}")
 
 
 def _bounded(schema: Schema, kind: kinds.Type) -> Schema:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.model.kinds import BytesType, Column, IntType
+from cdcwire.model.kinds import ArrayType, BytesType, Column, IntType
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
@@ -20,9 +21,8 @@ from cdcwire_conformance.spark.compare.engine import with_changed_values
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-TABLE = CanonicalTable(
-    "shop", "t", (Column("id", IntType(64)), *(Column(n, BytesType()) for n in "ab")), ("id",)
-)
+ID = Column("id", IntType(64))
+TABLE = CanonicalTable("shop", "t", (ID, *(Column(n, BytesType()) for n in "ab")), ("id",))
 RAW = bytes([0, 255, 254, 1, 251])
 # The text of column a in hex, that of column b in base64, and what the two are.
 ROWS = [
@@ -34,6 +34,31 @@ ROWS = [
     (b"\xff\xfe", b"\xff\xfe", b"\xff\xfe", b"\xff\xfe"),
     (b"00\n", b"AAAA\n", b"00\n", b"AAAA\n"),
 ]
+
+
+def test_texts_of_bytes_in_arrays_are_read_alike_in_both_engines(
+    frame_of: Callable[..., DataFrame],
+) -> None:
+    table = CanonicalTable("shop", "t", (ID, Column("a", ArrayType(BytesType()))), ("id",))
+    meaning = Meaning(binary={("left", "a"): ENCODINGS["hex"]})
+    arrays = [[RAW.hex().encode(), None, b"", b"abc"], [], None]
+    decoded = [[RAW, None, b"", b"abc"], [], None]
+    rows = [{"op": "insert", "after": {"id": n, "a": each}} for n, each in enumerate(arrays)]
+    frame = with_changed_values(
+        frame_of(table, rows), table, CompareOptions(meaning=meaning), "left"
+    )
+    found = {row["after"]["id"]: row["after"]["a"] for row in frame.collect()}
+    as_bytes = {
+        n: None if a is None else [None if item is None else bytes(item) for item in a]
+        for n, a in found.items()
+    }
+    assert as_bytes == dict(enumerate(decoded))
+    sent, read = (
+        f"[{','.join('null' if e is None else json.dumps(b64encode(e).decode()) for e in each[0])}]"
+        for each in (arrays, decoded)
+        if each[0] is not None
+    )
+    assert ENCODINGS["hex"].decoded_items(sent) == read
 
 
 def test_texts_of_bytes_are_read_alike_in_both_engines(frame_of: Callable[..., DataFrame]) -> None:

@@ -118,7 +118,14 @@ class ColumnChanges:
         """Return the change of a column's values, NULL aside; None for none."""
         steps: list[Callable[[Value], Value]] = [_readable] if name in self.readable else []
         if name in self.encodings:
-            steps.append(self.encodings[name].decoded)
+            encoding = self.encodings[name]
+            steps.append(
+                lambda value: (
+                    encoding.decoded_items(value)
+                    if isinstance(value, str)
+                    else encoding.decoded(value)
+                )
+            )
         for each in self.cuts.get(name, ()):
             steps.append(_replacer(each))
         if not steps:

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructField, StructType
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.model.kinds import ArrayType
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
@@ -209,13 +210,23 @@ def with_changed_values(
     """Return the rows of a side with times cut to their precision, and bytes without text form."""
     cuts = options.meaning.cuts(table)
     encodings = options.meaning.encodings(table, side)
+    kinds = {column.name: column.type for column in table.columns}
     return _with_values(
         frame,
         {
             **{name: _cutter(each) for name, each in cuts.items()},
-            **{name: _decoder(each) for name, each in encodings.items()},
+            **{
+                name: _of_items(_decoder(each))
+                if isinstance(kinds[name], ArrayType)
+                else _decoder(each)
+                for name, each in encodings.items()
+            },
         },
     )
+
+
+def _of_items(change: Callable[[Column], Column]) -> Callable[[Column], Column]:
+    return lambda value: F.transform(value, change)
 
 
 def _decoder(encoding: Encoding) -> Callable[[Column], Column]:

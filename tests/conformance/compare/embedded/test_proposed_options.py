@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cdcwire.model.events import Table
+from cdcwire.model.kinds import ArrayType, BytesType, Column, IntType
+from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli import main
 
 TYPES = {"id": "int", "a": "varchar(20)", "b": "varchar(20)"}
@@ -72,6 +75,14 @@ ZONED = {
     "name": "io.debezium.time.ZonedTimestamp",
     "version": 1,
 }
+
+
+def base64_text(value: bytes) -> str:
+    return b64encode(value).decode()
+
+
+def base64_for_urls(value: bytes) -> str:
+    return urlsafe_b64encode(value).decode()
 
 
 def compared(
@@ -214,6 +225,43 @@ def test_bytes_in_a_text_form_propose_the_option_that_reads_them(
     texts[2]["payload"]["after"]["a"] = text(b"planted")
     other = written(tmp_path / "c", texts, "debezium-json")
     assert compared([left, other], capsys, *key, "--right-binary", f"a={form}")[0] == 1
+
+
+@pytest.mark.parametrize("form", ["hex", "base64", "base64-url-safe"])
+def test_arrays_of_bytes_in_a_text_form_propose_the_option_that_reads_them(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    encodings: dict[str, Callable[[bytes], str]] = {
+        "hex": lambda value: value.hex(),
+        "base64": base64_text,
+        "base64-url-safe": base64_for_urls,
+    }
+    encode = encodings[form]
+    rows: list[list[bytes | None] | None] = [[b"\xfb\xff\x00", None, b""], [b"61"], [], None]
+
+    def feed(folder: Path, kind: str, text: Callable[[bytes], str]) -> str:
+        items = {"type": "array", "optional": True, "items": {"type": kind, "optional": True}}
+        messages = []
+        for number, row in enumerate(rows):
+            sent = None if row is None else [None if item is None else text(item) for item in row]
+            messages.append(debezium({"id": number, "a": sent}, {"id": INT, "a": items}))
+        return written(folder, messages, "debezium-json")
+
+    tables = tmp_path / "t.json"
+    columns = (Column("id", IntType(32)), Column("a", ArrayType(BytesType())))
+    tables.write_text(json.dumps([table_to_json(Table("t", "shop", columns=columns, key=("id",)))]))
+    left = feed(tmp_path / "a", "bytes", base64_text)
+    right = feed(tmp_path / "b", "string", encode)
+    name = "hex" if form == "hex" else "base64"
+    for side, sides in (("right", [left, right]), ("left", [right, left])):
+        code, out = compared(sides, capsys, "--tables", str(tables))
+        assert code == 1, out
+        assert proposed(out) == [f"--{side}-binary", f"a={name}"], out
+        assert compared(sides, capsys, "--tables", str(tables), *proposed(out))[0] == 0
+    rows[1] = [b"planted"]
+    other = feed(tmp_path / "c", "string", encode)
+    options = ("--tables", str(tables), "--right-binary", f"a={name}")
+    assert compared([left, other], capsys, *options)[0] == 1
 
 
 def test_columns_of_one_side_propose_to_leave_them_out(

@@ -189,6 +189,16 @@ def test_bytes_are_read_in_the_mode_of_the_option(mode: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "text"),
+    [("hex", "00ff"), ("base64", "AP8="), ("base64-url-safe", "AP8="), ("bytes", "AP8=")],
+)
+def test_bytes_of_an_array_are_read_in_the_mode_of_the_option(mode: str, text: str) -> None:
+    column, options = defined("array<bytes>"), {"binary-handling-mode": mode}
+    found = read(f'["{text}",null,""]', column, "postgresql", **options)
+    assert found == ("ArrayType", (b"\x00\xff", None, b""))
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
     [
         ("hex", WORD.encode().hex()),
         ("hex", WORD),
