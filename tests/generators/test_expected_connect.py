@@ -40,6 +40,7 @@ OF_CDL, OF_DEBEZIUM = Modes("cdl 1.0"), Modes("debezium", placeholder="?")
 
 ID = Column("id", IntType(32), "int32", False)
 NOTE = Column("note", TextType(), "string", True)
+NAME = Column("name", TextType(), "string", False)
 OLD, NEW = Image((ID, NOTE), (1, "old")), Image((ID, NOTE), (1, "new"))
 AT = Position(lsn=5, tx_id="6", commit_ms=7, sent_ms=8)
 UPDATE = RowChange(Table("t", "s", key=("id",)), "update", OLD, NEW, AT)
@@ -192,8 +193,31 @@ def test_column_keeps_the_name_of_its_type_but_not_its_roles() -> None:
     )
 
 
-def test_delete_of_debezium_has_its_key_only_unless_the_identity_is_full() -> None:
-    (cut,) = expected_events([DELETE], DEBEZIUM)
+@pytest.mark.parametrize(
+    ("columns", "values", "is_whole"),
+    [
+        ((ID, NOTE), (1, "old"), True),
+        ((ID, NOTE), (1, None), False),
+        ((ID, NOTE), (1, "***"), False),
+        ((ID, NAME), (1, "old"), True),
+        ((ID, NAME), (0, "old"), False),
+        ((ID, NAME), (1, "0"), False),
+        ((ID, NAME, NOTE), (1, "old", None), False),
+        ((ID,), (1,), False),
+    ],
+)
+def test_deleted_row_shows_whether_it_is_whole(
+    columns: tuple[Column, ...], values: tuple[Value, ...], is_whole: bool
+) -> None:
+    row = Image(columns, values)
+    (found,) = expected_events([replace(DELETE, before=row)], DEBEZIUM)
+    assert isinstance(found, RowChange)
+    wanted = (row, None) if is_whole else (Image((ID,), values[:1]), "key")
+    assert (found.before, found.sent) == wanted
+
+
+def test_delete_of_debezium_has_what_the_replica_identity_says() -> None:
+    (cut,) = expected_events([DELETE], DEBEZIUM, {"replica-identity": "index"})
     (whole,) = expected_events([DELETE], DEBEZIUM, {"replica-identity": "full"})
     assert isinstance(cut, RowChange)
     assert isinstance(whole, RowChange)

@@ -123,7 +123,7 @@ def _names(feed: OpenedFeed, table: TableName) -> Mapping[str, str]:
 def _row_message(feed: OpenedFeed, place: RowPlace, table: TableName) -> RowMessage:
     """Return the message of a row, and the row in it. Raises: NotSavedError."""
     opened = feed.opened
-    context = with_compressions(replace(opened.context, selection=EVERYTHING))
+    context = with_compressions(replace(feed.decoded_by, selection=EVERYTHING))
     prefix = opened.prefix
     if place.file is None:
         raise NotSavedError("its message is not known")

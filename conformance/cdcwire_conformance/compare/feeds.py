@@ -252,6 +252,8 @@ def compare_tables(
             own, other = last_tables(own, other, left.last_columns(own), right.last_columns(other))
             reshaped[name] = reshaped_of(name, (own, other), left, right)
             own, other = reshaped[name].tables
+        else:
+            own, other = right.shown_columns(own, other), left.shown_columns(other, own)
         merged.append(merged_table(own, other, options))
         column_hints += column_hint(own, other, options)
     if is_final:
@@ -267,13 +269,11 @@ def compare_tables(
         if merged and len(keyless) == len(merged) and not unknown:
             check_keys(merged)
         merged = [each for each in merged if str(each.table) not in keyless]
-    differences = _missing_tables(ours, theirs)
-    known = {*left.facts.rows, *right.facts.rows}
     found = Comparison(
         str(left.source),
         str(right.source),
         (),
-        tuple(differences),
+        tuple(_missing_tables(ours, theirs)),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
         (
             *terms.left_out,
@@ -289,7 +289,7 @@ def compare_tables(
         unread=tuple(unread_of((("left", left), ("right", right)))),
         ignores_unread=options.meaning.ignores_unread,
         unwanted=(
-            *unwanted_tables(options, known),
+            *unwanted_tables(options, {*left.facts.rows, *right.facts.rows}),
             *(f"{name} (it has no key)" for name in keyless),
             *unknown,
             *(part for each in merged for part in each.unwanted),

@@ -63,7 +63,8 @@ class Described:
 
     ``ill_formed``: columns of text that is not UTF-8, as far as that was asked for.
     ``lacks_old_images``: there are updates, and none has its before image. ``facts``: of its rows.
-    ``has_key_deletes``: a delete has the columns of its key only.
+    ``has_key_deletes``: a delete has the columns of its key only; ``has_whole_deletes``: one does
+    not say so.
     ``bare``: its name without a database. ``database``: where the feed has one above the schema.
     ``span``: where these are. ``new_columns``: those of after images; None: any.
     """
@@ -78,6 +79,7 @@ class Described:
     database: str | None = None
     span: RowSpan = field(default_factory=RowSpan)
     new_columns: frozenset[str] | None = None
+    has_whole_deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ def _described(found: FoundTable, defined: CanonicalTable | None) -> Described:
         found.database,
         found.span,
         found.new_columns,
+        found.has_whole_deletes,
     )
 
 

@@ -104,8 +104,8 @@ class FoundTable:
     ``database`` the database. ``ill_formed``: text columns that hold text that is not UTF-8.
     ``updates``: how many updates are sent as one record, and ``old_images`` how many of these have
     their before image. ``facts``: of all rows, if these were looked at. ``has_key_deletes``: a
-    delete has its key only. ``span``: where the rows are. ``new_columns``: those of after images;
-    None: any.
+    delete has its key only; ``has_whole_deletes``: one is not said to. ``span``: where the rows
+    are. ``new_columns``: those of after images; None: any.
     """
 
     table: CanonicalTable
@@ -119,6 +119,7 @@ class FoundTable:
     database: str | None = None
     span: RowSpan = field(default_factory=RowSpan)
     new_columns: frozenset[str] | None = None
+    has_whole_deletes: bool = False
 
     def joined(self, other: FoundTable) -> FoundTable:
         """Return the table as both shares have it. Raises: SchemaError."""
@@ -136,6 +137,7 @@ class FoundTable:
             None
             if self.new_columns is None or other.new_columns is None
             else self.new_columns | other.new_columns,
+            self.has_whole_deletes or other.has_whole_deletes,
         )
 
 
@@ -196,6 +198,7 @@ class _Surveying:
         self._old_images: dict[Name, int] = {}
         self._tallies: dict[Name, RowTally] = {}
         self._key_deletes: set[Name] = set()
+        self._whole_deletes: set[Name] = set()
         self._new_columns: dict[Name, set[str]] = {}
         self._parts: dict[Name, tuple[TableName, str | None]] = {}
         self._ddl: set[DdlEvent] = set()
@@ -254,6 +257,7 @@ class _Surveying:
                 *self._parts[name],
                 self._spans[name].span if name in self._spans else RowSpan(),
                 frozenset(self._new_columns.get(name, ())),
+                name in self._whole_deletes,
             )
             for name, table in self._found.items()
         }
@@ -311,7 +315,9 @@ class _Surveying:
             if old is not None:
                 self._old_images[name] = self._old_images.get(name, 0) + 1
 
-        elif change.op == "delete" and change.sent == "key" and not has_more_than_key(change):
+        elif change.op == "delete" and change.sent != "key":
+            self._whole_deletes.add(name)
+        elif change.op == "delete" and not has_more_than_key(change):
             self._key_deletes.add(name)
 
     def _look_at_clocks(self, change: Row | RowChange, place: MessagePlace) -> None:

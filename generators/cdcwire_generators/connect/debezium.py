@@ -1,13 +1,13 @@
 """Events after a round trip in Debezium's messages, in JSON or in Avro, and in CDL's 2.0.
 
-A delete has its key alone, unless the producer is known to send whole rows. An update of a key is a
-delete, a tombstone and an insert.
+A delete has its key alone, unless the producer is known to send whole rows, or the row shows that
+it is whole. An update of a key is a delete, a tombstone and an insert.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -26,6 +26,7 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
+from cdcwire.model.kinds import UNAVAILABLE, Value
 from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (
     CONNECT_FEED,
@@ -118,7 +119,9 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         sent: Sent | None = None
         is_whole = self.is_whole or extra["connector"] != "postgresql"
         if op == "delete" and before is not None and table.key and not is_whole:
-            before, sent = before.only(table.key), "key"
+            is_told = self.is_cdl or self.options["replica-identity"] != "default"
+            if is_told or not _shows_all(before, table.key):
+                before, sent = before.only(table.key), "key"
         position = self._place(event.position, extra)
         return replace(
             event,
@@ -239,6 +242,25 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         # The older version has no time there.
         position = Position(sent_ms=number(sent_ms)) if has_time else Position()
         return Marker(event.what, event.id, position, extra)
+
+
+def _shows_all(row: Image, key: Sequence[str]) -> bool:
+    """Return whether a deleted row shows that PostgreSQL sent all of it."""
+    others = [(column, value) for column, value in row.pairs if column.name not in key]
+    for column, value in others:
+        is_masked = isinstance(value, str) and set(value) <= {"*"}
+        if column.nullable and value is not None and value is not UNAVAILABLE and not is_masked:
+            return True
+    return bool(others) and not any(map(_may_be_made_up, row.values))
+
+
+def _may_be_made_up(value: Value) -> bool:
+    if isinstance(value, str):
+        is_time = value[:10] == "1970-01-01" or value[:3] == "P0Y"
+        return value[:1] in ("", "0", "*") or value in ("{}", "[]") or is_time
+    if isinstance(value, (bytes, tuple)):
+        return not any(value)
+    return value is None or value is UNAVAILABLE or isinstance(value, Image) or value == 0
 
 
 def _kept(extra: Extra, names: Iterable[str], *, is_number: bool = False) -> Texts:

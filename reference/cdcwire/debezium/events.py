@@ -35,7 +35,7 @@ from cdcwire.debezium.message import (
 from cdcwire.debezium.schema_changes import kind_of, table_of_change
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.source import table_named
-from cdcwire.debezium.unwrapped import key_of_deleted, unwrapped_events
+from cdcwire.debezium.unwrapped import is_sent_whole, key_of_deleted, unwrapped_events
 from cdcwire.model.events import (
     Event,
     Marker,
@@ -118,12 +118,15 @@ def _change_event(
     is_unknown = change.key is None and change.key_envelope is None
     cut = op == "delete" and not is_whole and not declared.whole_rows
     cut = cut and not is_unknown  # without its key, nothing says which columns are those of the key
-    wanted = columns
-    if cut:
-        key = key_of_deleted(change.key, change.before.origin) | _sure_columns(change)
-        wanted = key if columns is None else columns & key
-    before = change.before.image("before", placeholder, wanted)
-    sent: Sent | None = "key" if cut else None
+    before = change.before.image("before", placeholder, None if cut else columns)
+    sent: Sent | None = None
+    if cut and before is not None:
+        key = key_of_deleted(change.key, change.before.origin)
+        is_told = settings.replica_identity != "default" or change.cdl is not None
+        if is_told or not is_sent_whole(before, key, change.before.schema, declared):
+            sent, key = "key", key | _sure_columns(change)
+            columns = key if columns is None else columns & key
+        before = before if columns is None else before.only(columns)
     return RowChange(table, op, before, after, position, sent=sent, extra=extra)
 
 

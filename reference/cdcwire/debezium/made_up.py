@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from decimal import Decimal
 
 from cdcwire.connect.types import ISO_DATE, ISO_TIME, ISO_TIMESTAMP
 from cdcwire.model import kinds
 from cdcwire.model.events import Expression, Image, Table
-from cdcwire.model.kinds import ABSENT, Column, Value
+from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Value
+
+_BEGINNINGS = ("0", "1970-01-01", "P0Y", "*")  # of all texts that may be made up
+_EMPTY = ("", "{}", "[]")
 
 
 def filled(image: Image | None, table: Table, *, with_defaults: bool) -> Image | None:
@@ -69,3 +73,41 @@ def _zero(column: Column) -> Value:
             return 0 if kind.form != "text" else "1970-01-01T00:00:00Z"
         case _:
             return None
+
+
+def shows_whole_row(image: Image, key: Container[str]) -> bool:
+    """Return whether the old row of a delete shows that REPLICA IDENTITY FULL sent all of it.
+
+    Under another identity a column that can be NULL is NULL, or its default, which JsonConverter
+    writes in its place. The others are made up, except those of the key or of a unique index. So a
+    value in the former shows the whole row, and so does a row without a value that may be made up.
+    """
+    pairs = [(column, value) for column, value in image.pairs if column.name not in key]
+    if any(column.nullable and _shows_old_value(column, value) for column, value in pairs):
+        return True
+    return bool(pairs) and not any(_may_be_made_up(*pair) for pair in image.pairs)
+
+
+def _shows_old_value(column: Column, value: Value) -> bool:
+    is_mask = isinstance(value, str) and not value.strip("*")  # a mask of NULL is the same
+    return not is_mask and not _is_filled(column, value)
+
+
+def _is_filled(column: Column, value: Value) -> bool:
+    """Return whether a value says nothing: NULL, unavailable, or the column's default."""
+    if value is None or value is UNAVAILABLE:
+        return True
+    default = column.default
+    return default is not ABSENT and (value == default or repr(value) == repr(default))  # NaN
+
+
+def _may_be_made_up(column: Column, value: Value) -> bool:
+    if _is_filled(column, value) or isinstance(column.type, kinds.StructType):
+        return True
+    match value:
+        case str():
+            return value in _EMPTY or value.startswith(_BEGINNINGS)
+        case bytes() | tuple():
+            return not any(value)
+        case _:
+            return not value

@@ -66,7 +66,7 @@ class Settings(ConnectSettings):
     replica_identity: ReplicaIdentity = option(
         "replica-identity",
         "default",
-        "REPLICA IDENTITY of the tables; a delete has more than its key only with full.",
+        "REPLICA IDENTITY of the tables; by default a delete shows whether it is full.",
     )
     decimals: DecimalMode = option(
         "decimal-handling-mode",

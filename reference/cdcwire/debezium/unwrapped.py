@@ -27,7 +27,8 @@ from cdcwire.debezium.added import (
     added_names,
     header_values,
 )
-from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, source_of
+from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_of
+from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
 from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Image, Op, Position, RowChange, SchemaChange, Sent, Table
@@ -132,13 +133,16 @@ def unwrapped_events(
     elif found.op == "d":
         sent: Sent | None = None
         is_unknown = table.key is None and found.key_envelope is None
-        is_whole = source_of(found.connector).whole_rows or table.key == () or is_unknown
+        declared = source_of(found.connector)
+        is_whole = declared.whole_rows or table.key == () or is_unknown
+        before = _image(found, settings, None)
         if settings.replica_identity != "full" and not is_whole:
-            sent, key = "key", key_of_deleted(table.key, found.row.origin)
-            columns = key if columns is None else columns & key
-        yield RowChange(
-            table, "delete", _image(found, settings, columns), None, position, sent=sent
-        )
+            key = key_of_deleted(table.key, found.row.origin)
+            is_told = settings.replica_identity != "default"
+            if is_told or not is_sent_whole(before, key, found.row.schema, declared):
+                sent, columns = "key", key if columns is None else columns & key
+        before = before if columns is None else before.only(columns)
+        yield RowChange(table, "delete", before, None, position, sent=sent)
     else:
         op = _OPS.get(found.op, "upsert")
         if op == "read" and settings.read_r_as_c:
@@ -157,6 +161,15 @@ def key_of_deleted(key: tuple[str, ...] | None, origin: Origin | None) -> frozen
     if origin is None:
         raise DecodeError(problem, 0, "debezium-json: keys", ("value",))
     raise origin.error(problem, "debezium-json: keys")
+
+
+def is_sent_whole(before: Image, key: frozenset[str], struct: Schema, declared: SourceOf) -> bool:
+    """Return whether a deleted row shows that it is whole, of a connector that may send its key.
+
+    ``struct``: of the row. Only that of the producer, which has a name, says what can be NULL. A
+    connector without a declaration may make up other values.
+    """
+    return declared.is_known and struct.name is not None and shows_whole_row(before, key)
 
 
 def _image(found: Unwrapped, settings: Settings, columns: frozenset[str] | None) -> Image:

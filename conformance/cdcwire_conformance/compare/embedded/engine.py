@@ -170,7 +170,7 @@ def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> J
     opened = feed.opened
     return job_of(
         opened.source.format,
-        opened.context,
+        feed.decoded_by,
         own,
         options.temporal,
         None,

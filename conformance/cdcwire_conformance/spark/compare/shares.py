@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def rows_of_shares(
     for number, (own, share) in enumerate(shares, 1):
         frame = decode_frame(
             spark,
-            feed.opened,
+            replace(feed.opened, context=feed.decoded_by),
             own,
             options.on_error,
             temporal=options.temporal,

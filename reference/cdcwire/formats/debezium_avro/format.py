@@ -81,7 +81,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 CHOICES: Mapping[str, str] = MappingProxyType(
     {
-        "debezium-delete": "key columns only, unless replica-identity is full",
+        "debezium-delete": "key columns only, unless the row or replica-identity shows FULL",
         "raw-utf8": "kept as bytes",
     }
 )

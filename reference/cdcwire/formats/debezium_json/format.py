@@ -82,7 +82,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 
 CHOICES: Mapping[str, str] = MappingProxyType(
     {
-        "debezium-delete": "key columns only, unless replica-identity is full",
+        "debezium-delete": "key columns only, unless the row or replica-identity shows FULL",
         "debezium-other-producer": "read with producer=any",
         "debezium-snapshot-value": "kept, with a warning",
         "connect-null-with-default": "stays null",

@@ -13,7 +13,8 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.model.text import table_to_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -67,9 +68,8 @@ def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
     assert table["paired_by"] == ["lsn", "c1"]
     assert table["counts"]["left_rows"] == len(events)
     assert document["compared"] == ["op", "half", "tx_id", "commit_ms", "before", "after"]
-    lost = [] if is_full else ["columns of deletes beyond the key"]
     assert [each["name"] for each in document["left_out"]] == ["Kafka keys"]
-    assert [each["name"] for each in table["left_out"]] == lost
+    assert table["left_out"] == []  # the deleted rows show that they are whole
 
 
 SOURCE = {"version": "2.7.4.Final", "name": "srv1", "ts_ms": 1709210096000, "snapshot": "false"}
@@ -119,6 +119,82 @@ def test_deletes_of_postgresql_have_their_key_only(compare: Compare, tmp_path: P
     assert left_out["name"] == "columns of deletes beyond the key"
     assert left_out["reason"].endswith("read only with option replica-identity=full")
     assert left_out["reason"] in out
+
+
+ID = Column("id", IntType(32), "int32", nullable=False, roles=frozenset({"primary"}))
+N = Column("n", IntType(32), "int32", nullable=False)
+V = Column("v", TextType(), "string", nullable=True)
+
+
+def deletes_with_schema(
+    folder: Path, rows: Iterable[tuple[int, int, str | None]], connector: str = "postgresql"
+) -> str:
+    """Write the deletes of rows, with their schemas; return the source."""
+    extra = {"connector": connector, "connector_version": "2.7.4.Final", "snapshot": "false"}
+    events = [
+        RowChange(
+            Table("t", "shop", "d", key=("id",)),
+            "delete",
+            Image((ID, N, V), row),
+            None,
+            Position(lsn=number, file="f.1", pos=number, row=0, commit_ms=1, sent_ms=1),
+            extra=extra,
+        )
+        for number, row in enumerate(rows)
+    ]
+    folder.mkdir()
+    write_messages(str(folder / "messages.jsonl"), get_format("debezium-json").from_events(events))
+    return f"debezium-json:file:{folder}"
+
+
+WHOLE = (1, 5, "a")
+BARE = (2, 0, None)  # as the row of a table whose identity is its key, and as a row of its own
+
+
+def test_a_deleted_row_of_postgresql_that_shows_its_values_is_compared_whole(
+    compare: Compare, tmp_path: Path
+) -> None:
+    left = deletes_with_schema(tmp_path / "a", [WHOLE])
+    code, out, document = compare(left, deletes_with_schema(tmp_path / "b", [(1, 5, "b")]))
+    assert code == 1, out
+    assert "before.v (text)" in out
+    assert document["tables"][0]["left_out"] == []
+
+
+@pytest.mark.parametrize("other", [(2, 7, None), (2, 0, "x")], ids=["not-null", "nullable"])
+def test_a_deleted_row_of_nulls_hides_and_accuses_no_other(
+    compare: Compare, tmp_path: Path, other: tuple[int, int, str | None]
+) -> None:
+    """Other deletes of its table show that REPLICA IDENTITY is FULL."""
+    left = deletes_with_schema(tmp_path / "a", [WHOLE, BARE])
+    code, out, document = compare(left, deletes_with_schema(tmp_path / "b", [WHOLE, BARE]))
+    assert code == 0, out
+    assert document["tables"][0]["left_out"] == []
+    code, out, document = compare(left, deletes_with_schema(tmp_path / "c", [WHOLE, other]))
+    assert code == 1, out
+    mysql = deletes_with_schema(tmp_path / "d", [WHOLE, BARE], "mysql")
+    code, out, document = compare(left, mysql)
+    assert code == 0, out
+    assert document["tables"][0]["left_out"] == []
+
+
+def test_deletes_of_the_key_alone_are_compared_by_it(compare: Compare, tmp_path: Path) -> None:
+    """REPLICA IDENTITY is FULL on the left and DEFAULT on the right."""
+    left = deletes_with_schema(tmp_path / "a", [WHOLE])
+    right = deletes_with_schema(tmp_path / "b", [(1, 0, None)])
+    for sides in ((left, right), (right, left)):
+        code, out, document = compare(*sides)
+        assert code == 0, out
+        (left_out,) = document["tables"][0]["left_out"]
+        assert left_out["name"] == "columns of deletes beyond the key"
+
+
+def test_the_option_says_that_the_identity_is_not_full(compare: Compare, tmp_path: Path) -> None:
+    left = deletes_with_schema(tmp_path / "a", [WHOLE, BARE])
+    right = deletes_with_schema(tmp_path / "b", [WHOLE, (2, 7, "x")])
+    given = "replica-identity=index"
+    code, out, _ = compare(left, right, "--left-option", given, "--right-option", given)
+    assert code == 0, out
 
 
 def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path: Path) -> None:
