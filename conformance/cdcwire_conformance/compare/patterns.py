@@ -71,6 +71,7 @@ _SCALES: _Trials = (
 )
 # The cause is found only if one value is the other one in this form.
 _ENCODED: Mapping[str, str] = {"hexadecimal": "hex", "base64": "base64"}
+_BINARY_MODE = "binary-handling-mode"
 _SHIFTS: _Trials = (("", _is_later),)
 _ABSENT: _Trials = (("", _is_unchanged),)
 _TYPES_WITH_TIMES = ("text", "time", "datetime", "timestamp")
@@ -278,6 +279,8 @@ def _accepting(name: PatternName, tried: int) -> str | None:
     has_bytes = name.type.removeprefix("array<").startswith("bytes")
     if name.cause.kind in _ENCODED and has_bytes and name.cause.side:
         return f"--{name.cause.side}-binary {name.column}={_ENCODED[name.cause.kind]}"
+    if name.cause.kind == "hexadecimal-read" and has_bytes:
+        return f"--{name.cause.side}-option {_BINARY_MODE}=hex"
     return _NATIVE if is_form else None
 
 

@@ -5,6 +5,7 @@ The values of the pattern show what would make them equal; the feeds show which 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from cdcwire.arrow.schema import Merged
@@ -15,6 +16,7 @@ from cdcwire_conformance.compare.result import Pattern, SideName, TableCompariso
 from cdcwire_conformance.compare.rules import CHANGED_ONLY, CompareOptions
 
 _TIME_ZONE = "time-zone"
+_OF_FORMAT = re.compile(r"--(left|right)-option ([^=]+)=")
 
 
 def with_proposals(
@@ -29,13 +31,22 @@ def with_proposals(
     shifts = {each.later for each in found.patterns if each.later is not None}
     patterns = []
     for each in found.patterns:
-        option = each.option
+        option = each.option if _is_known(each.option, sides) else None
         if each.lacking is not None:
             option = _of_changed_columns(each.lacking, sides[each.lacking])
         elif each.later is not None and len(shifts) == 1:
             option = _of_zone(each, each.later, merged, sides, options)
         patterns.append(replace(each, option=option))
     return replace(found, patterns=tuple(patterns))
+
+
+def _is_known(option: str | None, sides: dict[SideName, OpenedFeed]) -> bool:
+    """Return whether a format has the option that is proposed for its side."""
+    found = _OF_FORMAT.match(option or "")
+    if found is None:
+        return True
+    side: SideName = "left" if found[1] == "left" else "right"
+    return found[2] in {each.name for each in sides[side].side.format.options}
 
 
 def _of_changed_columns(side: SideName, feed: OpenedFeed) -> str | None:

@@ -55,6 +55,7 @@ CauseKind: TypeAlias = Literal[
     "zero-bytes",
     "base64",
     "hexadecimal",
+    "hexadecimal-read",
     "unseen",
     "value",
     "row",
@@ -115,6 +116,7 @@ _TEXTS: dict[CauseKind, str] = {
     "zero-bytes": "zero bytes at the end on the {side}",
     "base64": "base64 on the {side}",
     "hexadecimal": "hexadecimal on the {side}",
+    "hexadecimal-read": "hexadecimal that was read as base64 on the {side}",
     "unseen": "different after the first {amount} characters",
     "value": "different values",
     "row": "{amount}",
@@ -221,6 +223,8 @@ def _bytes_cause(left: str, right: str) -> Cause:
             pass
         if short.lower() == before.encode() and long:
             return Cause("hexadecimal", side)
+        if base64.b64encode(short).decode().lower() == before and long:
+            return Cause("hexadecimal-read", side)
     try:
         return _text_cause(*(bytes.fromhex(each).decode() for each in (left, right)))
     except UnicodeDecodeError:

@@ -264,6 +264,30 @@ def test_arrays_of_bytes_in_a_text_form_propose_the_option_that_reads_them(
     assert compared([left, other], capsys, *options)[0] == 1
 
 
+def test_hexadecimal_text_that_was_read_as_base64_proposes_the_mode_of_the_connector(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without schema, a text of bytes may be either; a column without length refuses no value."""
+    values = [bytes([0, 255, 254, 1]), b"61", b""]
+
+    def feed(folder: Path, text: Callable[[bytes], str]) -> str:
+        rows = [{"id": number, "a": text(each)} for number, each in enumerate(values)]
+        return written(folder, [debezium(each, {})["payload"] for each in rows], "debezium-json")
+
+    ddl = tmp_path / "t.sql"
+    ddl.write_text("CREATE TABLE shop.t (id INT PRIMARY KEY, a BLOB)")
+    left, right = feed(tmp_path / "a", base64_text), feed(tmp_path / "b", bytes.hex)
+    for side, sides in (("right", [left, right]), ("left", [right, left])):
+        code, out = compared(sides, capsys, "--ddl", str(ddl))
+        assert code == 1, out
+        assert proposed(out) == [f"--{side}-option", "binary-handling-mode=hex"]
+        assert compared(sides, capsys, "--ddl", str(ddl), *proposed(out))[0] == 0
+    values[1] = b"62"
+    other = [left, feed(tmp_path / "c", bytes.hex)]
+    option = ("--right-option", "binary-handling-mode=hex")
+    assert compared(other, capsys, "--ddl", str(ddl), *option)[0] == 1
+
+
 def test_columns_of_one_side_propose_to_leave_them_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
