@@ -10,7 +10,7 @@ from typing import Any
 from cdcwire.arrow.types import SchemaError
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.result import RowDifference, RowPlace, Shown
-from cdcwire_conformance.compare.shown_text import hidden_text
+from cdcwire_conformance.compare.shown_text import hidden_text, position_text
 from cdcwire_conformance.sources.stores import is_url
 from cdcwire_conformance.whole_files import is_new_or_empty
 
@@ -57,7 +57,7 @@ def rows_of_difference(
         number,
         found.verdict,
         found.op,
-        ", ".join(f"{name} {value}" for name, value in found.position) or None,
+        position_text(found),
         json.dumps({name: _key_value(shown) for name, shown in found.key}, ensure_ascii=False),
         found.left_count,
         found.right_count,

@@ -21,6 +21,7 @@ from cdcwire_conformance.compare.shown_text import (
     ddl_line,
     key_lines,
     key_text,
+    position_text,
     sides_text,
     value_text,
 )
@@ -304,10 +305,20 @@ def _pairing(table: TableComparison) -> str:
 
 def change_line(difference: RowDifference) -> str:
     """Return what differs: the verdict, the operation, the key and the position."""
-    key = key_text(difference.key)
-    position = ", ".join(f"{name} {value}" for name, value in difference.position)
-    what = f"{difference.op} {key}".rstrip()
-    return f"{difference.verdict}: {what}" + (f" at {position}" if position else "")
+    what = f"{difference.op} {key_text(difference.key)}".rstrip()
+    return f"{difference.verdict}: {what}{_place_in_order(difference)}"
+
+
+def _place_in_order(difference: RowDifference) -> str:
+    known = position_text(difference)
+    if known is not None:
+        return f" at {known}"
+    if not difference.position:
+        return ""
+    name = difference.position[0][0]
+    if name.startswith("last "):
+        return f", without an earlier {name.removeprefix('last ')}"
+    return ", a row of a snapshot"
 
 
 def place_lines(difference: RowDifference) -> Iterator[str]:

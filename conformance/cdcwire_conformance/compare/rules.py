@@ -419,8 +419,10 @@ def _order_of(
         )
     if chosen is None and unused:
         has_changes = facts is None or facts.left.changes + facts.right.changes
-        reason = "no row of either feed has it" if has_changes else "all rows are of snapshots"
-        passed_over.append((", ".join(unused), reason))
+        if has_changes:
+            passed_over.append((", ".join(unused), "no row of either feed has it"))
+        elif facts is not None and facts.left.reads + facts.right.reads:
+            passed_over.append((", ".join(unused), "all rows are of snapshots"))
     return chosen, passed_over
 
 

@@ -12,6 +12,7 @@ from cdcwire_conformance.compare.result import (
     Comparison,
     DdlDifference,
     KafkaKeys,
+    RowDifference,
     Shown,
 )
 from cdcwire_conformance.compare.value_causes import cause_of
@@ -152,3 +153,9 @@ def _excerpt(value: str, start: int) -> str:
 
 def _short(value: str | None) -> str:
     return "NULL" if value is None else visible(_excerpt(value, 0))
+
+
+def position_text(difference: RowDifference) -> str | None:
+    """Return the positions of a change, each with its name; None if it has none."""
+    known = (f"{name} {value}" for name, value in difference.position if value is not None)
+    return ", ".join(known) or None

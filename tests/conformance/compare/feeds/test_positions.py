@@ -169,6 +169,23 @@ def test_snapshot_that_lacks_a_row_differs_in_this_row_only(both: Callable[..., 
     assert (counts["same"], counts["only_left"], counts["changed"]) == (2, 1, 0)
 
 
+def test_row_of_a_snapshot_is_shown_without_a_position(both: Callable[..., Run]) -> None:
+    lines = [read(1, "a", 7), change("u", 1, "b", "a", lsn=8)]
+    code, out, document = both([*lines, read(2, "x", 7)], [*lines, read(2, "y", 7)])
+    assert code == 1, out
+    assert "changed: insert id=2, a row of a snapshot\n" in out
+    assert document["tables"][0]["differences"][0]["position"] == {"lsn": None}
+
+
+def test_feeds_without_a_common_table_have_no_rows_of_snapshots(both: Callable[..., Run]) -> None:
+    code, out, document = both(
+        [change("c", 1, "a", lsn=1)], [change("c", 1, "a", lsn=1, table="u")]
+    )
+    assert code == 1, out
+    assert "lsn" not in reasons(document)
+    assert "snapshot" not in out
+
+
 def test_second_snapshot_counts_by_its_place_in_the_feed(both: Callable[..., Run]) -> None:
     first, second = read(1, "a", 10), read(1, "b", 20)
     code, _, document = both([first, second], [second, first])
