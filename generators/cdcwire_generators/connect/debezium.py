@@ -307,6 +307,13 @@ DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
         "database": ("", "shop", "\u00fc"),
     }
 )
+TICDC_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
+    {
+        "enable-tidb-extension": (False,),
+        "output-old-value": (True,),
+        "cluster-id": ("default",),
+    }
+)
 DEBEZIUM_FEATURES: Mapping[str, Need] = MappingProxyType(
     {
         "tombstone": has_markers("tombstone"),

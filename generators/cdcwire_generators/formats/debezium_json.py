@@ -14,6 +14,7 @@ from cdcwire_generators.connect.debezium import (
     DEBEZIUM_FEATURES,
     DEBEZIUM_FEED,
     DEBEZIUM_OPTIONS,
+    TICDC_OPTIONS,
     DebeziumRoundTrip,
 )
 from cdcwire_generators.connect.round_trip import CONNECT_OPTIONS
@@ -38,10 +39,8 @@ GENERATORS = FormatGenerators(
             "key-converter": ("json",),
             # TiCDC's messages have their own tests: they carry less than the table of this format.
             "dialect": tuple(name for name in get_args(Dialect) if name != "ticdc"),
-            "enable-tidb-extension": (False,),
-            "output-old-value": (True,),
+            **TICDC_OPTIONS,
             "debezium-include-start-ts": (False,),
-            "cluster-id": ("default",),
         }
     ),
     is_read=_is_read,

@@ -31,3 +31,8 @@ def unscaled_bytes(value: Decimal, scale: int, clause: str) -> bytes:
         raise EncodeError(f"{value} has more digits after the point than scale {scale}", clause)
     magnitude = unscaled if unscaled >= 0 else ~unscaled
     return unscaled.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
+
+
+def read_digits(text: str) -> int | str:
+    """Return digits alone as a number, up to 20 of them; any other text stays text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 20 else text

@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from typing import TypeAlias
 
 from cdcwire.connect import types
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
+from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, read_digits, unscaled_bytes
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.labels import declared_label, declared_labels, read_labels
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
@@ -297,7 +297,7 @@ def _bounded(schema: Schema) -> Convert:
     kind = parse_kind(schema.parameter(types.DEFINED) or "")
     convert: Convert = as_it_is
     if schema.name == types.DECIMAL_TEXT:
-        convert = read_decimal_text
+        convert = read_digits if isinstance(kind, kinds.IntType) else read_decimal_text
     elif schema.name == types.BITS:
         convert = _bits
     elif (schema.name or "").startswith(types.BYTES_TEXT):
@@ -381,7 +381,7 @@ def _holds(kind: kinds.Type, value: Value) -> bool:
     match kind:
         case kinds.IntType(bits, unsigned):
             low = 0 if unsigned else -(1 << bits - 1)
-            return bool(low <= value < low + (1 << bits))
+            return isinstance(value, int) and low <= value < low + (1 << bits)
         case kinds.BitType(int(length)):
             return bool(value.bit_length() <= length)
         case kinds.DecimalType(int(precision), scale) if isinstance(value, Decimal):

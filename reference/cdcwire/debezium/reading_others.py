@@ -96,8 +96,7 @@ def ddl(fields: Fields, key: Key) -> Ddl:
     listed = _json_of(fields, "tableChanges")
     changes = tuple(table_changes(listed, source_of(source.connector)))
     text = None
-    is_json = isinstance(fields.origin.parsed.json, JsonObject)
-    if is_json and source_of(source.connector).has_undeclared and len(changes) == 1:
+    if source_of(source.connector).has_undeclared and len(changes) == 1:
         text = json_text(listed) if changes[0].columns is not None else None
     return Ddl(
         fields.optional_text("ddl"),

@@ -23,11 +23,14 @@ from cdcwire.core.configuration import (
     ANY_VALUE,
     JSON_CONVERTER,
     TRANSFORM,
+    Setting,
+    changefeed,
     connector,
     transform,
 )
 from cdcwire.core.options import option, options_of, settings_reader
 from cdcwire.debezium.message import PLACEHOLDER, ROUTER_FIELD
+from cdcwire.mysql.settings import TIDB_EXTENSION
 
 Dialect: TypeAlias = Literal[
     "debezium",
@@ -50,6 +53,7 @@ Transforms: TypeAlias = Literal["none", "unwrap"]
 Producer: TypeAlias = Literal["debezium", "any"]
 KeyConverter: TypeAlias = Literal["json", "string"]
 HeartbeatIdentifier: TypeAlias = Literal["omit", "append"]
+_SAME = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +214,36 @@ class Settings(ConnectSettings):
             has_money=self.dialect in ("debezium", "debezium-1.4"),
             unsigned=self.unsigned,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TicdcSettings(Settings):
+    """The options as values, with those of TiCDC's protocols."""
+
+    tidb_extension: bool = option(
+        "enable-tidb-extension",
+        False,
+        "With dialect=ticdc: write the types of columns, commit_ts in schemas, and watermarks.",
+        settings=TIDB_EXTENSION,
+    )
+    output_old_value: bool = option(
+        "output-old-value",
+        True,
+        "With dialect=ticdc: write the row before an update.",
+        settings=changefeed("sink.debezium.output-old-value"),
+    )
+    include_start_ts: bool = option(
+        "debezium-include-start-ts",
+        False,
+        "With dialect=ticdc: write start_ts.",
+        settings=(
+            Setting("changefeed", "sink.debezium.include-start-ts", _SAME),
+            Setting("sink-uri", "debezium-include-start-ts"),
+        ),
+    )
+    cluster_id: str = option(
+        "cluster-id", "default", "With dialect=ticdc: cluster of events without one."
+    )
 
 
 DEFAULT_SETTINGS = Settings()

@@ -1,6 +1,7 @@
 """The types of TiCDC's columns, as far as its Connect schemas leave them open.
 
 TiCDC sends a BIGINT UNSIGNED as the signed integer of the same bits, and bytes as text in base64.
+In Avro it sends bytes as they are, and may send a BIGINT UNSIGNED and a DECIMAL as their digits.
 With ``enable-tidb-extension`` a column's schema names its type in ``tidb_type``. Without it the
 definition of the table does.
 
@@ -20,6 +21,7 @@ from cdcwire.debezium.message import Change
 from cdcwire.debezium.source import table_named
 from cdcwire.model import kinds
 from cdcwire.model.events import Table
+from cdcwire.model.kind_text import kind_text
 
 _DEFAULTS = "debezium-json: ticdc defaults"
 _BYTES = frozenset(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"))
@@ -62,15 +64,15 @@ def _row(row: Row, name: str, defined: Mapping[str, kinds.Type]) -> Row:
 
     The schema lists virtual columns too, which no payload has.
     """
+    if row.values is None:
+        return row
     payload = None if row.origin is None else row.origin.parsed.json
     member = payload.get(name) if isinstance(payload, JsonObject) else None
-    if row.values is None or member is None or not isinstance(member.value, JsonObject):
-        return row
-    sent = member.value.by_name
+    sent = member.value.by_name if member and isinstance(member.value, JsonObject) else None
     pairs = [
         (Field(field.name, _typed(field.schema, defined.get(field.name))), value)
         for field, value in zip(row.schema.fields, row.values, strict=True)
-        if field.name in sent
+        if sent is None or field.name in sent
     ]
     schema = replace(row.schema, fields=tuple(field for field, _ in pairs))
     return replace(row, schema=schema, values=tuple(value for _, value in pairs))
@@ -87,6 +89,18 @@ def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
     is_unsigned = named == "bigint unsigned" or defined == kinds.IntType(64, unsigned=True)
     if schema.type == "int64" and is_unsigned:
         return replace(schema, name=types.UNSIGNED_64, default=NO_DEFAULT)
+    if schema.type == "string" and is_unsigned:
+        return _digits(schema, kinds.IntType(64, unsigned=True))
+    if schema.type == "string" and isinstance(defined, kinds.DecimalType):
+        return _digits(schema, defined)
+    if schema.type == "string" and named == "decimal":
+        return _digits(schema, kinds.DecimalType())
     if schema.type == "string" and (named in _BYTES or isinstance(defined, kinds.BytesType)):
         return replace(schema, name=f"{types.BYTES_TEXT}base64", default=NO_DEFAULT)
     return schema
+
+
+def _digits(schema: Schema, kind: kinds.Type) -> Schema:
+    """Return the schema of a number that is sent as its text."""
+    parameters = (*(schema.parameters or ()), (types.DEFINED, kind_text(kind)))
+    return replace(schema, name=types.DECIMAL_TEXT, parameters=parameters)

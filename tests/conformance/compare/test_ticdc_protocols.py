@@ -24,11 +24,16 @@ FEEDS = {
     "simple": (),
     "simple-avro": ("encoding-format=avro",),
     "debezium-json": ("dialect=ticdc", "enable-tidb-extension=true"),
+    "debezium-avro": (
+        "dialect=ticdc",
+        "enable-tidb-extension=true",
+        "avro-bigint-unsigned-handling-mode=string",
+    ),
 }
 
 
 def format_of(name: str) -> str:
-    return name.removesuffix("-avro")
+    return "simple" if name == "simple-avro" else name
 
 
 @pytest.fixture(scope="module")

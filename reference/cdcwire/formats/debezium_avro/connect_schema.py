@@ -18,7 +18,7 @@ from cdcwire.apache_avro.datum import Datum
 from cdcwire.connect import ConnectType, ConnectValue, Field, Schema
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.logical import ConversionError
-from cdcwire.connect.schema import INT_BITS, MAX_SCHEMA_DEPTH
+from cdcwire.connect.schema import INT_BITS, MAX_SCHEMA_DEPTH, TIDB_TYPE
 from cdcwire.connect.types import (
     CONNECT_DATE,
     CONNECT_DECIMAL,
@@ -47,6 +47,7 @@ from cdcwire.formats.debezium_avro.digits import has_long_scales
 from cdcwire.model.kinds import ABSENT
 
 SCHEMAS = "debezium-avro: schemas"
+CONNECT_FIELD = "connect.field"  # the original name of a field, which TiCDC adds
 DATUM = "debezium-avro: values"
 NAMESPACE = "io.confluent.connect.avro"
 UNNAMED = f"{NAMESPACE}.ConnectDefault"  # the beginning of the names of structs without name
@@ -129,7 +130,7 @@ def _use_original_names(kind: avro.AvroType, done: list[avro.Record]) -> None:
         case avro.Record() if not any(each is kind for each in done):
             done.append(kind)
             kind.fields = tuple(
-                replace(each, name=_text(each.attributes, "connect.field") or each.name)
+                replace(each, name=_text(each.attributes, CONNECT_FIELD) or each.name)
                 for each in kind.fields
             )
             for each in kind.fields:
@@ -222,6 +223,10 @@ class _Reading:
                 raise
             if not schema.optional and field.default is not ABSENT:
                 schema = _with_default(schema, field.default)
+            tidb_type = _text(field.attributes, TIDB_TYPE)
+            if tidb_type is not None:
+                parameters = (*(schema.parameters or ()), (TIDB_TYPE, tidb_type))
+                schema = replace(schema, parameters=parameters)
             fields.append(Field(field.name, schema))
             ways.append(of_field)
         self.open.pop()

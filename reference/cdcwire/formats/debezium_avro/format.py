@@ -32,6 +32,7 @@ from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, read_framing
 from cdcwire.formats.debezium_avro.identify import identify
 from cdcwire.formats.debezium_avro.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_avro.spans import spans, warnings
+from cdcwire.formats.debezium_avro.ticdc import ticdc_messages
 from cdcwire.formats.debezium_avro.wire import MESSAGES, key_bytes, read_message, read_part
 from cdcwire.formats.debezium_avro.writing import written
 from cdcwire.model.events import Event
@@ -119,7 +120,8 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     settings = read_settings(context)
     registry: Registry = "glue" if settings.framing == "glue" else "confluent"
     source = MemorySource(context.schemas, registry, by_text=True)
-    yield from with_schema_files(written(events, settings, context.tables, source), source)
+    write = ticdc_messages if settings.dialect == "ticdc" else written
+    yield from with_schema_files(write(events, settings, context.tables, source), source)
 
 
 def _key_reader(context: Context) -> KeyReader:

@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 from cdcwire.connect import SchemasEnable
 from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.debezium.settings import HeartbeatIdentifier, KeyConverter
-from cdcwire.debezium.settings import Settings as DebeziumSettings
+from cdcwire.debezium.settings import HeartbeatIdentifier, KeyConverter, TicdcSettings
 
 Framing: TypeAlias = Literal["confluent", "apicurio", "apicurio-headers", "glue"]
 NameAdjustment: TypeAlias = Literal["none", "avro", "avro_unicode"]
@@ -23,18 +22,25 @@ Dialect: TypeAlias = Literal[
     "debezium-3.2",
     "debezium-3.5",
     "debezium-3.6",
+    "ticdc",
 ]
+DecimalHandling: TypeAlias = Literal["precise", "string"]
+BigintUnsignedHandling: TypeAlias = Literal["long", "string"]
+_CODEC = "sink.kafka-config.codec-config"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(DebeziumSettings):
+class Settings(TicdcSettings):
     """The options as values. Those of JsonConverter and of CDL are fixed here."""
 
     dialect: Dialect = option(
         "dialect",
         "debezium",
         "Version whose messages are written; debezium: the one that an event names, else 1.4.",
-        settings=connector("topic.prefix", values={ANY_VALUE: "debezium-2.7"}),
+        settings=(
+            *connector("topic.prefix", values={ANY_VALUE: "debezium-2.7"}),
+            *changefeed("sink.protocol", {"debezium-avro": "ticdc"}, is_parameter=True),
+        ),
     )
     framing: Framing = option(
         "registry",
@@ -67,6 +73,26 @@ class Settings(DebeziumSettings):
         "How names of columns become names of Avro; none refuses others.",
         settings=connector("field.name.adjustment.mode"),
     )
+    decimal_mode: DecimalHandling = option(
+        "avro-decimal-handling-mode",
+        "precise",
+        "With dialect=ticdc: write DECIMAL as bytes of the logical type decimal, or as text.",
+        settings=changefeed(f"{_CODEC}.avro-decimal-handling-mode", is_parameter=True),
+    )
+    bigint_unsigned_mode: BigintUnsignedHandling = option(
+        "avro-bigint-unsigned-handling-mode",
+        "long",
+        "With dialect=ticdc: write BIGINT UNSIGNED as a long, which has half of its values, or as "
+        "text.",
+        settings=changefeed(f"{_CODEC}.avro-bigint-unsigned-handling-mode", is_parameter=True),
+    )
+    has_watermark: bool = option(
+        "avro-enable-watermark",
+        False,
+        "With dialect=ticdc: write statements and watermarks; needs enable-tidb-extension.",
+        settings=changefeed(f"{_CODEC}.avro-enable-watermark", is_parameter=True),
+    )
+    include_start_ts: bool = False
     schemas_enable: SchemasEnable = "true"
     null_is_default: bool = False
     key_converter: KeyConverter = "json"

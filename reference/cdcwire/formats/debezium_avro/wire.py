@@ -20,8 +20,10 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader, RecordingReader
-from cdcwire.debezium.message import KeyPart, Message, TextKey, Tombstone
+from cdcwire.debezium.connectors import source_of
+from cdcwire.debezium.message import Change, KeyPart, Message, TextKey, Tombstone
 from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
+from cdcwire.debezium.ticdc_types import with_types
 from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
 from cdcwire.formats.debezium_avro.digits import count_digits
@@ -93,7 +95,10 @@ def read_message(
         row = unwrapped_of(parsed, names, None if key is None else key.envelope, more)
         return checked(row, settings, origin)
     fields = Fields(parsed.envelope.schema, parsed.envelope.payload, MEMBERS, origin)
-    return message_in(fields, key, settings, tables, has_key=message.has_key)
+    found = message_in(fields, key, settings, tables, has_key=message.has_key)
+    if isinstance(found, Change) and source_of(found.source.connector).has_undeclared:
+        return checked(with_types(found, tables), settings, origin)
+    return found
 
 
 def read_part(

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cdcwire.connect import SchemasEnable
-from cdcwire.core.configuration import ANY_VALUE, Setting, changefeed, connector
+from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.debezium.settings import Dialect
-from cdcwire.debezium.settings import Settings as DebeziumSettings
-from cdcwire.mysql.settings import TIDB_EXTENSION
+from cdcwire.debezium.settings import Dialect, TicdcSettings
 
-_SAME = {"true": True, "false": False}
 _NEGATED = {"true": "false", "false": "true"}
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(DebeziumSettings):
+class Settings(TicdcSettings):
     """The options as values."""
 
     dialect: Dialect = option(
@@ -37,30 +34,6 @@ class Settings(DebeziumSettings):
             *connector("value.converter.schemas.enable", "key.converter.schemas.enable"),
             *changefeed("sink.debezium-disable-schema", _NEGATED, is_parameter=True),
         ),
-    )
-    tidb_extension: bool = option(
-        "enable-tidb-extension",
-        False,
-        "With dialect=ticdc: write the types of columns, commit_ts in schemas, and watermarks.",
-        settings=TIDB_EXTENSION,
-    )
-    output_old_value: bool = option(
-        "output-old-value",
-        True,
-        "With dialect=ticdc: write the row before an update.",
-        settings=changefeed("sink.debezium.output-old-value"),
-    )
-    include_start_ts: bool = option(
-        "debezium-include-start-ts",
-        False,
-        "With dialect=ticdc: write start_ts.",
-        settings=(
-            Setting("changefeed", "sink.debezium.include-start-ts", _SAME),
-            Setting("sink-uri", "debezium-include-start-ts"),
-        ),
-    )
-    cluster_id: str = option(
-        "cluster-id", "default", "With dialect=ticdc: cluster of events without one."
     )
 
 

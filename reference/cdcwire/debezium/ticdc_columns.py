@@ -1,7 +1,7 @@
-"""Columns as TiCDC's ``debezium`` protocol writes them: their schemas, and their values as JSON.
+"""Columns as TiCDC's ``debezium`` protocols write them: their types, and their values as Connect's.
 
-Text may be ill-formed UTF-8, and is sent as it is. So texts are here strings with Python's
-``surrogateescape``.
+``field_schema`` and ``value_json`` write them as JSON. Text may be ill-formed UTF-8, and is sent as
+it is. So JSON is here strings with Python's ``surrogateescape``.
 
 Source: debezium-json, "ticdc types"; pingcap/ticdc@b813e76.
 """
@@ -16,8 +16,7 @@ from json import dumps
 from math import isfinite
 from typing import Literal
 
-from cdcwire.connect import counts, types
-from cdcwire.connect.labels import escaped_label
+from cdcwire.connect import ConnectType, ConnectValue, counts, types
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.golang.json_text import jsoniter_string
 from cdcwire.golang.numbers import padded_float_text
@@ -29,7 +28,7 @@ from cdcwire.mysql.declared import BINARY_NAMES, DeclaredType, declared_type
 from cdcwire.mysql.values import vector_text
 
 CLAUSE = "debezium-json: ticdc types"
-_INTEGERS = {  # signed and unsigned
+_INTEGERS: dict[str, tuple[ConnectType, ConnectType]] = {  # signed and unsigned
     "tinyint": ("int16", "int16"),
     "smallint": ("int16", "int32"),
     "mediumint": ("int32", "int32"),
@@ -44,19 +43,36 @@ _ZERO_INSTANT = "1970-01-01T00:00:00Z"
 class ColumnForm:
     """How a column is written. ``type``, ``name``, ``version`` and ``parameters``: of its schema.
 
-    ``parameters``: a name and its text. ``write``: turns a value, not None, into JSON.
+    ``convert``: turns a value, not None, into one of the type; text that is not UTF-8 is bytes.
+    ``bits``: of the floats whose digits are written.
     """
 
     tidb_type: str
-    type: str
-    write: Callable[[Value], str]
+    type: ConnectType
+    convert: Callable[[Value], ConnectValue]
     name: str | None = None
-    parameters: tuple[str, str] | None = None
+    parameters: tuple[tuple[str, str], ...] | None = None
+    bits: Literal[32, 64] = 64
 
     @property
     def version(self) -> int | None:
         """The version of the schema; a vector has a name without one."""
-        return None if self.name in (None, types.TIDB_VECTOR) else 1
+        return None if self.name in (None, types.TIDB_VECTOR, types.CONNECT_DECIMAL) else 1
+
+    def json(self, value: Value) -> str:
+        """Return a value, not None, as JSON. Raises: EncodeError."""
+        found = self.convert(value)
+        match found:
+            case bool():
+                return "true" if found else "false"
+            case int():
+                return str(found)
+            case float():
+                return padded_float_text(found, self.bits)
+            case bytes() if self.type == "bytes":
+                return f'"{base64.b64encode(found).decode()}"'
+            case _:
+                return text_json(found)
 
 
 def text_json(text: str | bytes) -> str:
@@ -84,8 +100,8 @@ def field_schema(column: Column, *, has_tidb_type: bool) -> str:
     if form.version is not None:
         members.append(f'"version":{form.version}')
     if form.parameters is not None:
-        name, value = form.parameters
-        members.append(f'"parameters":{{"{name}":{text_json(value)}}}')
+        pairs = (f'"{name}":{text_json(value)}' for name, value in form.parameters)
+        members.append(f'"parameters":{{{",".join(pairs)}}}')
     members.append(f'"field":{text_json(column.name)}')
     with step("default"):
         default = _default(column, form)
@@ -96,7 +112,7 @@ def field_schema(column: Column, *, has_tidb_type: bool) -> str:
 
 def value_json(column: Column, value: Value) -> str:
     """Return a value of a column as JSON. Raises: EncodeError."""
-    return "null" if value is None else form_of(column).write(value)
+    return "null" if value is None else form_of(column).json(value)
 
 
 def form_of(column: Column) -> ColumnForm:
@@ -104,12 +120,17 @@ def form_of(column: Column) -> ColumnForm:
     return _form(replace(column, default=ABSENT, name=""))
 
 
+def declared_of(column: Column) -> DeclaredType:
+    """Return the declared type of a column. Raises: EncodeError."""
+    return declared_type(replace(column, default=ABSENT, name=""), CLAUSE)
+
+
 @lru_cache(maxsize=1024)
 def _form(column: Column) -> ColumnForm:
     kind = column.type
     if isinstance(kind, kinds.BoolType) and column.source == "boolean":  # as Connect names BIT(1)
         return ColumnForm("bit", "boolean", _boolean)
-    declared = declared_type(column, CLAUSE)
+    declared = declared_of(column)
     base = declared.base
     suffix = " unsigned" if declared.is_unsigned and base not in _UNSIGNED_NOT_NAMED else ""
     form = _of_base(kind, declared)
@@ -124,20 +145,19 @@ def _of_base(kind: kinds.Type, declared: DeclaredType) -> ColumnForm:
         return ColumnForm("", "boolean", _boolean)
     if base == "bit":
         size = ((declared.flen or 1) + 7) // 8
-        length = ("length", str(declared.flen))
+        length = (("length", str(declared.flen)),)
         return ColumnForm("", "bytes", lambda value: _bits(value, size), types.BITS, length)
     if base in ("float", "double", "decimal"):
         return _number_form(kind, declared)
     match kind:
         case kinds.EnumType(labels):
-            allowed = ("allowed", ",".join(map(escaped_label, labels or ())))
-            write = _label_writer(labels, is_set=False)
-            return ColumnForm("", "string", write, types.ENUM, allowed)
+            allowed = (("allowed", ",".join(map(_escaped_label, labels or ()))),)
+            convert = _label_converter(labels, is_set=False)
+            return ColumnForm("", "string", convert, types.ENUM, allowed)
         case kinds.SetType(labels):
-            write = _label_writer(labels, is_set=True)
-            return ColumnForm(
-                "", "string", write, types.ENUM_SET, ("allowed", ",".join(labels or ()))
-            )
+            allowed = (("allowed", ",".join(labels or ())),)
+            convert = _label_converter(labels, is_set=True)
+            return ColumnForm("", "string", convert, types.ENUM_SET, allowed)
         case kinds.JsonType():
             return ColumnForm("", "string", _text, types.JSON)
         case kinds.VectorType():
@@ -145,15 +165,15 @@ def _of_base(kind: kinds.Type, declared: DeclaredType) -> ColumnForm:
         case kinds.YearType():
             return ColumnForm("", "int32", _integer, types.YEAR)
         case kinds.DateType():
-            return ColumnForm("", "int32", lambda value: str(counts.days(kind, value)), types.DATE)
+            return ColumnForm("", "int32", partial(counts.days, kind), types.DATE)
         case kinds.TimeType():
-            return ColumnForm("", "int64", partial(_micros, kind), types.MICRO_TIME)
+            return ColumnForm(
+                "", "int64", lambda value: counts.clock(kind, value, "us"), types.MICRO_TIME
+            )
         case kinds.DatetimeType():
             return _datetime_form(kind)
         case kinds.TimestampType():
-            return ColumnForm(
-                "", "string", lambda value: _instant(kind, value), types.ZONED_TIMESTAMP
-            )
+            return ColumnForm("", "string", partial(_instant, kind), types.ZONED_TIMESTAMP)
         case _:
             return ColumnForm("", "string", _base64 if base in BINARY_NAMES else _text)
 
@@ -161,100 +181,102 @@ def _of_base(kind: kinds.Type, declared: DeclaredType) -> ColumnForm:
 def _number_form(kind: kinds.Type, declared: DeclaredType) -> ColumnForm:
     bits: Literal[32, 64] = 32 if declared.base == "float" else 64
     is_float = bits == 32 and declared.decimal is None
-    return ColumnForm("", "float" if is_float else "double", partial(_number, bits))
+    return ColumnForm("", "float" if is_float else "double", partial(_number, bits), bits=bits)
 
 
 def _datetime_form(kind: kinds.DatetimeType) -> ColumnForm:
     is_short = kind.form == "ms" or (kind.form == "text" and (kind.fraction or 0) <= 3)
     unit = "ms" if is_short else "us"
     name = types.TIMESTAMP if is_short else types.MICRO_TIMESTAMP
-    return ColumnForm("", "int64", lambda value: str(counts.moment(kind, value, unit)), name)
+    return ColumnForm("", "int64", lambda value: counts.moment(kind, value, unit), name)
 
 
-def _micros(kind: kinds.TimeType, value: Value) -> str:
-    return str(counts.clock(kind, value, "us"))
+def _escaped_label(label: str) -> str:
+    """Return a label of an ENUM as ``allowed`` lists it: only commas are escaped."""
+    return label.replace(",", r"\,")
 
 
-def _refused(value: Value, what: str) -> EncodeError:
+def refused(value: Value, what: str) -> EncodeError:
+    """Return the error of a value of another type."""
     return EncodeError(f"{value!r:.40} is not {what}", CLAUSE)
 
 
-def _integer(value: Value) -> str:
+def _integer(value: Value) -> int:
     if not isinstance(value, int):
-        raise _refused(value, "an integer")
-    return str(int(value) - (1 << 64) if value >> 63 == 1 else int(value))
+        raise refused(value, "an integer")
+    return int(value) - (1 << 64) if value >> 63 == 1 else int(value)
 
 
-def _boolean(value: Value) -> str:
+def _boolean(value: Value) -> bool:
     if value not in (0, 1):
-        raise _refused(value, "a bit")
-    return "true" if value else "false"
+        raise refused(value, "a bit")
+    return bool(value)
 
 
-def _bits(value: Value, size: int) -> str:
+def _bits(value: Value, size: int) -> bytes:
     if not isinstance(value, int) or value < 0 or value.bit_length() > 8 * size:
-        raise _refused(value, f"a bit string of {size} bytes")
-    return _base64(value.to_bytes(size, "little"))
+        raise refused(value, f"a bit string of {size} bytes")
+    return value.to_bytes(size, "little")
 
 
 def _base64(value: Value) -> str:
     if isinstance(value, str):  # it was read where nothing said that it is the text of bytes
-        return text_json(value)
+        return value
     if not isinstance(value, bytes):
-        raise _refused(value, "bytes")
-    return f'"{base64.b64encode(value).decode()}"'
+        raise refused(value, "bytes")
+    return base64.b64encode(value).decode()
 
 
-def _text(value: Value) -> str:
+def _text(value: Value) -> str | bytes:
     if not isinstance(value, (str, bytes)):
-        raise _refused(value, "text")
-    return text_json(value)
+        raise refused(value, "text")
+    return value
 
 
-def _number(bits: Literal[32, 64], value: Value) -> str:
+def _number(bits: Literal[32, 64], value: Value) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise _refused(value, "a number") from None
+        raise refused(value, "a number") from None
     if not isfinite(number):
-        raise _refused(value, "a finite number")
-    return padded_float_text(narrow_float32(number) if bits == 32 else number, bits)
+        raise refused(value, "a finite number")
+    return narrow_float32(number) if bits == 32 else number
 
 
 def _vector(value: Value) -> str:
     if isinstance(value, str):
-        return text_json(value)
+        return value
     if not isinstance(value, tuple):
-        raise _refused(value, "a vector")
-    return text_json(vector_text(value))
+        raise refused(value, "a vector")
+    return vector_text(value)
 
 
-def _label_writer(labels: tuple[str, ...] | None, *, is_set: bool) -> Callable[[Value], str]:
+def _label_converter(labels: tuple[str, ...] | None, *, is_set: bool) -> Callable[[Value], str]:
     known = labels or ()
 
-    def write(value: Value) -> str:
+    def convert(value: Value) -> str:
         if isinstance(value, str):
-            return text_json(value)
+            return value
         if not isinstance(value, int) or value < 0:
-            raise _refused(value, "a label or its index")
+            raise refused(value, "a label or its index")
         if not is_set:
             if value > len(known):
                 raise EncodeError(f"index {value} has no label", CLAUSE)
-            return text_json(known[value - 1] if value else "")
+            return known[value - 1] if value else ""
         if value >> len(known):
             raise EncodeError(f"mask {value} has bits without label", CLAUSE)
-        return text_json(",".join(text for bit, text in enumerate(known) if value >> bit & 1))
+        return ",".join(text for bit, text in enumerate(known) if value >> bit & 1)
 
-    return write
+    return convert
 
 
 def _instant(kind: kinds.TimestampType, value: Value) -> str:
     text = counts.zoned_text(kind, value)
     head, _, fraction = text.removesuffix("Z").partition(".")
     if head == _ZERO_INSTANT[:-1] and not fraction.strip("0"):
-        return f'"{_ZERO_INSTANT}"'  # MySQL's instants begin one second later
+        return _ZERO_INSTANT  # MySQL's instants begin one second later
     digits = kind.fraction if kind.fraction is not None else len(fraction)
-    return text_json(f"{head}.{fraction:0<{digits}}Z" if digits else f"{head}Z")
+    return f"{head}.{fraction:0<{digits}}Z" if digits else f"{head}Z"
 
 
 def _default(column: Column, form: ColumnForm) -> str | None:
@@ -269,11 +291,11 @@ def _default(column: Column, form: ColumnForm) -> str | None:
         return text_json(default.ljust(length or 0, b"\0"))
     if isinstance(column.type, kinds.YearType) and isinstance(default, int) and default < 100:
         default += 2000 if default < 70 else 1900
-    if form.type.startswith("int") and form.write is _integer and isinstance(default, int):
+    if form.type.startswith("int") and form.convert is _integer and isinstance(default, int):
         return padded_float_text(float(default), 64)  # TiCDC reads it as a number of 64 bits
     if form.type == "float":
-        return padded_float_text(float(form.write(default)), 64)
-    return form.write(default)
+        return padded_float_text(float(form.json(default)), 64)
+    return form.json(default)
 
 
 def _default_of_now(column: Column, form: ColumnForm) -> str | None:

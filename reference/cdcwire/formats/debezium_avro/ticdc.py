@@ -1,0 +1,246 @@
+"""Neutral events as the messages of TiCDC's ``debezium-avro`` protocol.
+
+Statements and watermarks are made as JSON, as the producer does it, and then written as Avro. A row
+goes from its columns to Avro at once: JSON does not have all of its values.
+
+Source: debezium-avro, "ticdc"; pingcap/ticdc@b813e76.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from cdcwire.apache_avro.sources import SchemaSource
+from cdcwire.connect import ConnectType, ConnectValue, Envelope, Field, Schema
+from cdcwire.connect.envelope import parse
+from cdcwire.connect.schema import TIDB_TYPE
+from cdcwire.connect.types import CONNECT_DECIMAL
+from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.message import KafkaMessage
+from cdcwire.debezium.ticdc import (
+    JsonParts,
+    cluster_of,
+    commit_ts_of,
+    safe_name,
+    sent_ms_of,
+    source_values,
+    statement_parts,
+    watermark_parts,
+)
+from cdcwire.debezium.ticdc_columns import ColumnForm, declared_of, form_of, refused
+from cdcwire.debezium.ticdc_rows import TicdcRow
+from cdcwire.formats.debezium_avro.connect_schema import plan_of_text
+from cdcwire.formats.debezium_avro.framing import write_framing
+from cdcwire.formats.debezium_avro.settings import Settings
+from cdcwire.formats.debezium_avro.ticdc_schema import ticdc_text
+from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, Value
+from cdcwire.mysql.declared import BINARY_NAMES
+
+CLAUSE = "debezium-avro: ticdc"
+_MAX_LONG = (1 << 63) - 1
+
+
+def ticdc_messages(
+    events: Iterable[Event], settings: Settings, tables: tuple[Table, ...], source: SchemaSource
+) -> Iterator[KafkaMessage]:
+    """Yield the message of each event; ``source`` takes the schemas.
+
+    ``tables``: definitions of the tables of rows. Raises: EncodeError.
+    """
+    definitions = {(table.schema, table.name): table for table in tables}
+    writer = _Writer(settings, source)
+    for index, event in enumerate(events):
+        with step("events", index):
+            match event:
+                case RowChange():
+                    known = definitions.get((event.table.schema, event.table.name))
+                    message = writer.row(event, TicdcRow(event, known))
+                case Progress(what="watermark"):
+                    writer.expect_sent()
+                    message = writer.of_json(watermark_parts(event, settings, is_avro=True))
+                case SchemaChange():
+                    writer.expect_sent()
+                    message = writer.of_json(statement_parts(event, settings, is_avro=True))
+                case _:
+                    what = type(event).__name__
+                    raise EncodeError(f"a {what} of this kind has no form in TiCDC's", CLAUSE)
+        yield message
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes keys and values, and registers their schemas."""
+
+    settings: Settings
+    source: SchemaSource
+
+    def expect_sent(self) -> None:
+        """Raise EncodeError where the settings send rows only."""
+        if not (self.settings.tidb_extension and self.settings.has_watermark):
+            problem = (
+                "statements and watermarks are sent with enable-tidb-extension and "
+                "avro-enable-watermark only"
+            )
+            raise EncodeError(problem, CLAUSE)
+
+    def of_json(self, parts: JsonParts) -> KafkaMessage:
+        key, value = (self.datum(parse(data, is_loose=True).envelope) for data in parts.texts())
+        return KafkaMessage(key, value)
+
+    def datum(self, envelope: Envelope) -> bytes:
+        assert envelope.schema is not None
+        text = ticdc_text(envelope.schema)
+        out = bytearray()
+        # Names are not part of a subject's rule here: each source of schemas ignores them.
+        write_framing(out, self.settings.framing, self.source.register("", text))
+        plan_of_text(text).write(out, envelope.payload)
+        return bytes(out)
+
+    def row(self, event: RowChange, row: TicdcRow) -> KafkaMessage:
+        settings, table, position = self.settings, event.table, event.position
+        cluster = cluster_of(event.extra.get("cluster_id"), settings)
+        namespace = f"{safe_name(cluster)}.{safe_name(table.schema or '')}"
+        name = f"{namespace}.{safe_name(table.name or '')}"
+        fields = self._fields(row.listed)
+        before, after = event.before, event.after
+        if row.op == "u" and not settings.output_old_value:
+            before = None
+        payload = (
+            self._image("before", row, before),
+            self._image("after", row, after),
+            source_values(table, commit_ts_of(position), cluster),
+            row.op,
+            sent_ms_of(position),
+        )
+        struct = Schema("struct", True, name, fields=fields)
+        key_fields = self._fields([each for each in row.listed if each.name in row.key])
+        key = Envelope(
+            Schema("struct", name=f"{name}Key", fields=key_fields),
+            self._values(row, row.image, only_key=True),
+        )
+        value = Envelope(_envelope_schema(name, struct, f"{namespace}.Source"), payload)
+        return KafkaMessage(self.datum(key), self.datum(value))
+
+    def _fields(self, columns: Iterable[Column]) -> tuple[Field, ...]:
+        found = []
+        for column in columns:
+            with step(column.name):
+                form = _avro_form(column, self.settings)
+            parameters = form.parameters
+            if self.settings.tidb_extension:
+                parameters = (*(parameters or ()), (TIDB_TYPE, form.tidb_type))
+            schema = Schema(form.type, True, form.name, form.version, parameters=parameters)
+            found.append(Field(column.name, schema))
+        return tuple(found)
+
+    def _image(self, name: str, row: TicdcRow, image: Image | None) -> ConnectValue:
+        if image is None:
+            return None
+        with step(name):
+            return self._values(row, image)
+
+    def _values(
+        self, row: TicdcRow, image: Image, *, only_key: bool = False
+    ) -> tuple[ConnectValue, ...]:
+        values = []
+        for column, value in row.pairs(image, only_key=only_key):
+            with step(column.name):
+                form = _avro_form(column, self.settings)
+                values.append(None if value is None else form.convert(value))
+        return tuple(values)
+
+
+def _envelope_schema(name: str, row: Schema, source_name: str) -> Schema:
+    fields = (
+        Field("before", row),
+        Field("after", row),
+        Field("source", _source_schema(source_name)),
+        Field("op", Schema("string")),
+        Field("ts_ms", Schema("int64")),
+    )
+    return Schema("struct", name=f"{name}Envelope", version=1, fields=fields)
+
+
+_SOURCE: tuple[tuple[str, ConnectType, bool], ...] = (
+    ("version", "string", False),
+    ("connector", "string", False),
+    ("name", "string", False),
+    ("ts_ms", "int64", False),
+    ("snapshot", "string", True),
+    ("db", "string", False),
+    ("table", "string", False),
+    ("server_id", "int64", False),
+    ("gtid", "string", True),
+    ("file", "string", False),
+    ("pos", "int64", False),
+    ("row", "int32", False),
+    ("thread", "int64", True),
+    ("query", "string", True),
+    ("commit_ts", "int64", False),
+    ("cluster_id", "string", False),
+)
+
+
+def _source_schema(name: str) -> Schema:
+    fields = tuple(Field(each, Schema(kind, optional)) for each, kind, optional in _SOURCE)
+    return Schema("struct", name=name, fields=fields)
+
+
+def _avro_form(column: Column, settings: Settings) -> ColumnForm:
+    """Return how a column is written. Raises: EncodeError."""
+    form = form_of(column)
+    base = form.tidb_type
+    if base in BINARY_NAMES:
+        return replace(form, type="bytes", convert=_bytes)
+    if base == "bigint unsigned":
+        if settings.bigint_unsigned_mode == "string":
+            return replace(form, type="string", convert=_digits)
+        return replace(form, convert=_long)
+    if base != "decimal":
+        return form
+    declared = declared_of(column)
+    precision, scale = declared.flen or 0, declared.decimal or 0
+    if settings.decimal_mode == "string":
+        return replace(form, type="string", convert=lambda value: _decimal_text(value, scale))
+    parameters = (("precision", str(precision)), ("scale", str(scale)))
+    return replace(
+        form, type="bytes", name=CONNECT_DECIMAL, parameters=parameters, convert=_decimal
+    )
+
+
+def _bytes(value: Value) -> bytes:
+    if not isinstance(value, bytes):
+        raise refused(value, "bytes")
+    return value
+
+
+def _digits(value: Value) -> str:
+    if not isinstance(value, int):
+        raise refused(value, "an integer")
+    return str(int(value))
+
+
+def _long(value: Value) -> int:
+    if not isinstance(value, int):
+        raise refused(value, "an integer")
+    if value > _MAX_LONG:
+        problem = f"{value} is over {_MAX_LONG}: avro-bigint-unsigned-handling-mode=string sends it"
+        raise EncodeError(problem, CLAUSE)
+    return int(value)
+
+
+def _decimal(value: Value) -> Decimal:
+    if not isinstance(value, Decimal):
+        raise refused(value, "a decimal")
+    return value
+
+
+def _decimal_text(value: Value, scale: int) -> str:
+    text = f"{_decimal(value):f}"
+    digits = len(text.partition(".")[2])
+    if digits >= scale:
+        return text
+    return f"{text}{'' if digits else '.'}{'0' * (scale - digits)}"
