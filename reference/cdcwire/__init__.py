@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
     from cdcwire.core.message import KafkaMessage, StoredFile
     from cdcwire.core.options import OptionError
-    from cdcwire.decoder import Bad, Change, Decoder, decode
+    from cdcwire.decoder import Bad, Change, Decoder, decode, to_arrow
     from cdcwire.encoder import Encoder
     from cdcwire.format import Format
     from cdcwire.model.events import Marker, Progress, RowChange, SchemaChange, Table
@@ -50,6 +50,7 @@ __all__ = [
     "__version__",
     "decode",
     "get_format",
+    "to_arrow",
 ]
 
 __version__ = "0.1.0"
@@ -65,6 +66,7 @@ _MODULES = {
     "Change": "cdcwire.decoder",
     "Decoder": "cdcwire.decoder",
     "decode": "cdcwire.decoder",
+    "to_arrow": "cdcwire.decoder",
     "Marker": "cdcwire.model.events",
     "Progress": "cdcwire.model.events",
     "RowChange": "cdcwire.model.events",

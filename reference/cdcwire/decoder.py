@@ -7,16 +7,25 @@ itself sends.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from threading import Lock, local
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
+from cdcwire.core.client_records import message_of, place_of
 from cdcwire.core.context import EVERYTHING, Compression, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
-from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row, event_of
 from cdcwire.core.sent_tables import with_sent_tables
@@ -38,6 +47,9 @@ from cdcwire.model.events import (
 from cdcwire.model.paths import Path, path_text
 from cdcwire.model.slotted import slotted
 from cdcwire.registry import get_format
+
+if TYPE_CHECKING:
+    from cdcwire.arrow.feed import ArrowBatch, ArrowTable, FeedRows
 
 R = TypeVar("R")
 ChangeT = TypeVar("ChangeT")
@@ -182,9 +194,10 @@ class Decoder(Generic[ChangeT]):
             raise ValueError(
                 f"on_error is {on_error!r:.80}; it must be 'raise', 'skip' or a function"
             )
+        self._defined = tables_of(tables)
         self._context = Context(
             options=dict(options),
-            tables=tables_of(tables),
+            tables=self._defined,
             schemas=schemas,
             blobs=blobs,
             compressions=compressions,
@@ -208,18 +221,7 @@ class Decoder(Generic[ChangeT]):
         Raises: DecodeError, unless ``on_error`` says otherwise. TypeError for another record, and
         for a row that does not fit its type. ValueError for an error of confluent-kafka.
         """
-        message = message_of(record)
-        tables_in = self._format.tables_in
-        if tables_in is not None and isinstance(message, KafkaMessage):
-            self._learn(tables_in(message, self._context))
-        try:
-            changes = list(self._decoder()(message))
-        except DecodeError as error:
-            if callable(self._on_error):
-                self._on_error(Bad(record, error))
-            elif self._on_error == "raise":
-                raise
-            return []
+        changes = self._changes(record)
         if self._rows is None:
             return list(map(event_of, changes))  # type: ignore[arg-type]  # ChangeT is RowChange
         return [self._typed(change, self._rows) for change in changes]
@@ -245,9 +247,47 @@ class Decoder(Generic[ChangeT]):
             if not isinstance(change, (SchemaChange, Progress, Marker)):
                 yield change
 
+    def batches(self, records: Iterable[object], /, size: int = 65_536) -> Iterator[ArrowBatch]:
+        """Yield the changed rows of records as ``pyarrow.RecordBatch``, each of one table.
+
+        ``size``: the rows that are collected before their batches are made. ``rows`` has no effect.
+        A batch has the columns that rows of its table had so far, as ``to_arrow`` has them. With
+        ``tables``, the definitions give the types. Needs the extra ``arrow``.
+        Raises: as ``decode``; ValueError for a value that does not fit the type of its column.
+        """
+        if size < 1:
+            raise ValueError(f"size is {size!r:.80}; it must be a number from 1")
+        gathered = _feed_rows("batches", self._defined)
+        for record in records:
+            self._gather(gathered, record)
+            if gathered.count >= size:
+                yield from gathered.batches()
+        yield from gathered.batches()
+
     def explain(self, record: object, /) -> Explanation:
         """Return what each byte of a record means, up to its first error."""
         return self._format.explain(message_of(record), context=self._context)
+
+    def _changes(self, record: object) -> Sequence[Any]:
+        """Return the rows and events of a record, or none if it is bad and ``on_error`` says so."""
+        message = message_of(record)
+        tables_in = self._format.tables_in
+        if tables_in is not None and isinstance(message, KafkaMessage):
+            self._learn(tables_in(message, self._context))
+        try:
+            return list(self._decoder()(message))
+        except DecodeError as error:
+            if callable(self._on_error):
+                self._on_error(Bad(record, error))
+            elif self._on_error == "raise":
+                raise
+            return ()
+
+    def _gather(self, gathered: FeedRows, record: object) -> None:
+        changes = self._changes(record)
+        rows = [change for change in changes if isinstance(change, (Row, RowChange))]
+        if rows:
+            gathered.add(rows, place_of(record))
 
     def _learn(self, tables: tuple[Table, ...]) -> None:
         if not tables:
@@ -304,53 +344,6 @@ class Decoder(Generic[ChangeT]):
                 change.extra,
             )
         return change
-
-
-def message_of(record: object) -> Message:
-    """Return the message of a record: of this package, of a Kafka client, or the value's bytes.
-
-    Raises: TypeError that names what was given; ValueError for an error of confluent-kafka, whose
-    value is the text of the error.
-    """
-    if isinstance(record, (KafkaMessage, StoredFile)):
-        return record
-    if isinstance(record, (bytes, bytearray, memoryview)):
-        return KafkaMessage(None, bytes(record), has_key=False)
-    if not (hasattr(record, "key") and hasattr(record, "value")):
-        given = "None, as poll() returns without a message" if record is None else _kind_of(record)
-        raise TypeError(
-            f"the record is {given}; it must be a KafkaMessage, a StoredFile, bytes, "
-            "or the record of a Kafka client, with key and value"
-        )
-    error = _member(record, "error")
-    if error is not None:
-        raise ValueError(f"the record is an error of the client, not a message: {error!s:.200}")
-    headers = _member(record, "headers") or ()
-    return KafkaMessage(
-        _bytes_of(record, "key"),
-        _bytes_of(record, "value"),
-        tuple((name, b"" if value is None else bytes(value)) for name, value in headers),
-    )
-
-
-def _kind_of(value: object) -> str:
-    return f"of type {type(value).__name__}"
-
-
-def _member(record: object, name: str) -> Any:
-    """Return an attribute, or what a method returns; None if there is none."""
-    member: Any = getattr(record, name, None)
-    return member() if callable(member) else member
-
-
-def _bytes_of(record: object, name: str) -> bytes | None:
-    value = _member(record, name)
-    if value is None or isinstance(value, bytes):
-        return value
-    raise TypeError(
-        f"the record's {name} is {_kind_of(value)}; it must be bytes or None: "
-        f"make the consumer without a {name} deserializer"
-    )
 
 
 def tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
@@ -433,3 +426,51 @@ def _kept(
                 _KEPT.clear()
             _KEPT[key] = found
     return found
+
+
+def to_arrow(
+    format: str,
+    records: Iterable[object],
+    /,
+    *,
+    tables: Iterable[Table] = (),
+    schemas: Mapping[str, str] = _NOTHING,
+    options: Mapping[str, OptionValue] = _NOTHING,
+    only: Iterable[str] | None = None,
+    on_error: OnError = "raise",
+) -> dict[str, ArrowTable]:
+    """Return the changed rows of records as one ``pyarrow.Table`` for each table, by its name.
+
+    The name has the schema, and the database where the records have one: ``"shop.orders"``. All
+    rows are kept in memory; ``Decoder.batches`` gives them in parts.
+    A table has ``op``, the position, ``before`` and ``after``, and the bits ``before_has`` and
+    ``after_has`` of the columns that the record has. Needs the extra ``arrow``.
+    Raises: as ``Decoder`` and ``Decoder.batches``.
+
+    Examples:
+        >>> import cdcwire
+        >>> record = b'{"database":"shop","table":"t","type":"insert","ts":1,"data":{"id":7}}'
+        >>> orders = cdcwire.to_arrow("maxwell-json", [record])["shop.t"]
+        >>> orders["after"].to_pylist()
+        [{'id': 7}]
+
+    """
+    decoder = Decoder(
+        format, tables=tables, schemas=schemas, options=options, only=only, on_error=on_error
+    )
+    gathered = _feed_rows("to_arrow", decoder._defined)
+    for record in records:
+        decoder._gather(gathered, record)
+    return gathered.tables()
+
+
+def _feed_rows(name: str, definitions: Iterable[Table]) -> FeedRows:
+    """Return a place for rows that become batches. Raises: ModuleNotFoundError."""
+    try:
+        from cdcwire.arrow.feed import FeedRows
+    except ModuleNotFoundError as error:
+        if error.name not in ("numpy", "pyarrow"):
+            raise
+        missing = f"{name} needs the package {error.name}: install cdcwire with the extra arrow"
+        raise ModuleNotFoundError(missing, name=error.name) from error
+    return FeedRows(definitions)

@@ -23,6 +23,7 @@ from cdcwire import (
     OptionError,
     RowChange,
 )
+from cdcwire.core.client_records import message_of
 from cdcwire.model.text import event_to_json
 from cdcwire_conformance.corpus.store import load_case
 
@@ -179,12 +180,12 @@ def test_record_of_each_client_is_decoded(record: object) -> None:
 
 
 def test_key_and_headers_of_a_client_count() -> None:
-    found = cdcwire.decoder.message_of(ConfluentRecord(VALUE))
+    found = message_of(ConfluentRecord(VALUE))
     assert found == KafkaMessage(KEY, VALUE, (("h", b"1"), ("empty", b"")))
 
 
 def test_key_of_a_value_alone_is_unknown() -> None:
-    assert cdcwire.decoder.message_of(b"v") == KafkaMessage(None, b"v", has_key=False)
+    assert message_of(b"v") == KafkaMessage(None, b"v", has_key=False)
 
 
 @pytest.mark.parametrize(

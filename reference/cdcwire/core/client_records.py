@@ -1,0 +1,65 @@
+"""Records of confluent-kafka, kafka-python and aiokafka as messages, without importing a client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+
+
+def message_of(record: object) -> Message:
+    """Return the message of a record: of this package, of a Kafka client, or the value's bytes.
+
+    Raises: TypeError that names what was given; ValueError for an error of confluent-kafka, whose
+    value is the text of the error.
+    """
+    if isinstance(record, (KafkaMessage, StoredFile)):
+        return record
+    if isinstance(record, (bytes, bytearray, memoryview)):
+        return KafkaMessage(None, bytes(record), has_key=False)
+    if not (hasattr(record, "key") and hasattr(record, "value")):
+        given = "None, as poll() returns without a message" if record is None else _kind_of(record)
+        raise TypeError(
+            f"the record is {given}; it must be a KafkaMessage, a StoredFile, bytes, "
+            "or the record of a Kafka client, with key and value"
+        )
+    error = _member(record, "error")
+    if error is not None:
+        raise ValueError(f"the record is an error of the client, not a message: {error!s:.200}")
+    headers = _member(record, "headers") or ()
+    return KafkaMessage(
+        _bytes_of(record, "key"),
+        _bytes_of(record, "value"),
+        tuple((name, b"" if value is None else bytes(value)) for name, value in headers),
+    )
+
+
+def _kind_of(value: object) -> str:
+    return f"of type {type(value).__name__}"
+
+
+def _member(record: object, name: str) -> Any:
+    """Return an attribute, or what a method returns; None if there is none."""
+    member: Any = getattr(record, name, None)
+    return member() if callable(member) else member
+
+
+def _bytes_of(record: object, name: str) -> bytes | None:
+    value = _member(record, name)
+    if value is None or isinstance(value, bytes):
+        return value
+    raise TypeError(
+        f"the record's {name} is {_kind_of(value)}; it must be bytes or None: "
+        f"make the consumer without a {name} deserializer"
+    )
+
+
+def place_of(record: object) -> dict[str, Any]:
+    """Return where a record is: the file of a ``StoredFile``, the topic of a client's record."""
+    if isinstance(record, StoredFile):
+        return {"file": record.path}
+    if isinstance(record, (KafkaMessage, bytes, bytearray, memoryview)):
+        return {}
+    kinds = {"topic": str, "partition": int, "offset": int}
+    found = {name: _member(record, name) for name in kinds}
+    return {name: value for name, value in found.items() if isinstance(value, kinds[name])}
