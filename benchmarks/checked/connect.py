@@ -48,10 +48,10 @@ class PlanEnvelopeDecoder(EnvelopeDecoder):
         plans = self._plans = getattr(self, "_plans", {})
         plan = plans.get(head)
         if plan is None:
-            known = self._readers.get(head)
-            if known is None:
+            known = self.heads.find(data)
+            if known is None or known[1] is None:
                 return None
-            plan = plans[head] = PlanReader(known.schema)
+            plan = plans[head] = PlanReader(known[1].schema)
         if not data.endswith(b"}") or self.schemas_enable == "false":
             return None
         try:

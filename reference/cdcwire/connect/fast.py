@@ -11,11 +11,14 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from cdcwire.connect.envelope import Envelope, SchemasEnable, decode, known_schema
 from cdcwire.connect.payload_patterns import payload_pattern
 from cdcwire.connect.schema import ConnectValue, Schema
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
+
+Made = TypeVar("Made")
 
 _BORDER = b'},"payload":'
 _MAX_PLANS = 64
@@ -63,17 +66,68 @@ def payload_reader(schema: Schema, usual: ConnectValue = None) -> PayloadReader 
     return PayloadReader(schema, pattern.fullmatch, convert)
 
 
+class KnownHeads(Generic[Made]):
+    """Things made of the schemas of a feed, by the bytes of a message up to its payload.
+
+    What is remembered is bounded, whatever the messages hold.
+    """
+
+    def __init__(self) -> None:
+        self.made: OrderedDict[bytes, Made] = OrderedDict()
+        self.seen: OrderedDict[bytes, int] = OrderedDict()
+        self.credit = _FIRST_CREDIT
+        self._last: tuple[bytes, int, Made] | None = None
+
+    def find(self, data: bytes) -> tuple[int, Made] | None:
+        """Return where the payload begins, and what was made of the schema; None if nothing was."""
+        last = self._last
+        if last is not None and data.startswith(last[0]):
+            return last[1:]
+        head = data[: data.find(_BORDER) + len(_BORDER)]
+        made = self.made.get(head)
+        if made is None:
+            return None
+        self._last = head, len(head), made
+        return len(head), made
+
+    def learn(self, data: bytes, make: Callable[[Schema], Made]) -> None:
+        """Make something of the schema of a good message, if its bytes repeat and identify it."""
+        head = data[: data.find(_BORDER) + len(_BORDER)]
+        if head in self.made or len(head) > _MAX_HEAD_BYTES:
+            return
+        self.credit += len(data)
+        count = self.seen.pop(head, 0) + 1
+        if count < _WORTH_A_PLAN or not self.spend(head):
+            self.seen[head] = count
+            if len(self.seen) > _MAX_PLANS:
+                self.seen.popitem(last=False)
+            return
+        known = known_schema(data)
+        if known is None or known[0] != len(head):
+            return
+        self.made[head] = make(known[1])
+        if len(self.made) > _MAX_PLANS:
+            self.made.popitem(last=False)
+            self._last = None
+
+    def spend(self, head: bytes) -> bool:
+        """Return whether what was decoded pays for a pattern of a schema, and take it."""
+        price = _PRICE * len(head)
+        if price > self.credit:
+            return False
+        self.credit -= price
+        return True
+
+
 class EnvelopeDecoder:
     """Decodes the messages of a feed. Keep one: it learns the schemas that it meets.
 
-    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    Not to be shared between threads.
     """
 
     def __init__(self, schemas_enable: SchemasEnable = "auto") -> None:
         self.schemas_enable: SchemasEnable = schemas_enable
-        self._readers: OrderedDict[bytes, PayloadReader | None] = OrderedDict()
-        self._seen: OrderedDict[bytes, int] = OrderedDict()
-        self._credit = _FIRST_CREDIT
+        self.heads: KnownHeads[PayloadReader | None] = KnownHeads()
 
     def decode(self, data: bytes) -> Envelope:
         """Return schema and payload. Raises: the same as ``cdcwire.connect.decode``."""
@@ -85,14 +139,14 @@ class EnvelopeDecoder:
 
         It says nothing of the other messages: they may be good or broken. Null stays null.
         """
-        head = data[: data.find(_BORDER) + len(_BORDER)]
-        reader = self._readers.get(head)
-        if reader is not None and data.endswith(b"}") and self.schemas_enable != "false":
-            try:
-                return Envelope(reader.schema, reader.read(data[len(head) : -1]))
-            except IRREGULARITIES:
-                pass  # leave the handler: an error of the plain decoder then has no context
-        return None
+        found = self.heads.find(data)
+        if found is None or self.schemas_enable == "false" or not data.endswith(b"}"):
+            return None
+        start, reader = found
+        try:
+            return None if reader is None else Envelope(reader.schema, reader.read(data[start:-1]))
+        except IRREGULARITIES:
+            return None
 
     def plain(self, data: bytes) -> Envelope:
         """Return schema and payload by the plain decoder, and learn the schema. Raises: as it."""
@@ -103,20 +157,4 @@ class EnvelopeDecoder:
 
     def learn(self, data: bytes, found: Envelope) -> None:
         """Remember the schema of a good message, if it repeats and its bytes alone identify it."""
-        head = data[: data.find(_BORDER) + len(_BORDER)]
-        if head in self._readers or len(head) > _MAX_HEAD_BYTES:
-            return
-        self._credit += len(data)
-        count = self._seen.pop(head, 0) + 1
-        if count < _WORTH_A_PLAN or _PRICE * len(head) > self._credit:
-            self._seen[head] = count
-            if len(self._seen) > _MAX_PLANS:
-                self._seen.popitem(last=False)
-            return
-        known = known_schema(data)
-        if known is None or known[0] != len(head):
-            return
-        self._credit -= _PRICE * len(head)
-        self._readers[head] = payload_reader(known[1], found.payload)
-        if len(self._readers) > _MAX_PLANS:
-            self._readers.popitem(last=False)
+        self.heads.learn(data, lambda schema: payload_reader(schema, found.payload))

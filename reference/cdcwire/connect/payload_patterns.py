@@ -7,6 +7,7 @@ them. A text that does not match may be good or bad: the plain decoder knows.
 
 An array or map is one group: its text is checked by the pattern, and then parsed. Generated code
 makes values of the groups, from numbers and limits only; it contains neither names nor values.
+``RowCode`` may add code that makes more of the rows of a change.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from functools import lru_cache
 from json import JSONDecoder
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from math import frexp
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from cdcwire.connect.decimals import EXACT, MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
@@ -41,6 +42,7 @@ Convert: TypeAlias = Callable[["tuple[str | None, ...]"], ConnectValue]
 Read: TypeAlias = Callable[[Any], Any]
 
 
+_ROWS = ("before", "after")
 _MAX_GROUPS = 1024
 _MAX_CHARACTERS = 1 << 19  # of a pattern
 _MAX_ITEM_DEPTH = 8  # of arrays and maps in each other
@@ -68,34 +70,48 @@ def payload_pattern(schema: Schema, usual: ConnectValue) -> tuple[re.Pattern[str
     ``usual``: a payload whose texts come again, as far as they belong to no row: those of required
     structs in it; None if there is none. Raises: Irregular, for a schema that has no pattern.
     """
-    writer = _Writer()
-    part = writer.struct(schema, writer.group(), usual, is_payload=True)
-    if len(part.pattern) > _MAX_CHARACTERS:
-        raise Irregular
-    names = "".join(f"g{index}, " for index in range(writer.groups))
-    lines = [f"({names}) = groups", *part.lines, f"return {part.name}"]
-    convert = compile_function("convert", "groups", lines, writer.names)
-    return re.compile(part.pattern), convert
+    writer = PayloadWriter()
+    part = writer.payload(schema, usual)
+    return writer.function(part, [*part.lines, f"return {part.made}"], "groups")
 
 
 @dataclass(slots=True)
-class _Part:
+class Part:
     """The pattern of a value, and the lines that make it of the group ``name``.
 
-    ``columns``: of a struct, its values; ``lines`` are then those of them, and more.
+    ``columns``: of a struct, its values; ``lines`` are then those of them, and more. ``made``: the
+    expression that makes the struct of them.
     """
 
     pattern: str
     name: str
     lines: list[str]
-    columns: list[_Part] = field(default_factory=list)
+    columns: list[Part] = field(default_factory=list)
+    made: str = ""
+
+
+class RowCode(Protocol):
+    """Code that makes more of the rows of a change, which are ``before`` and ``after``."""
+
+    def column(self, row: str, column: Field, part: Part) -> None:
+        """Change the pattern of a column's value that is not null, and the lines that make it."""
+        ...
+
+    def row(self, row: str, parts: Sequence[Part]) -> str:
+        """Return the expression that makes a row of the values of its columns."""
+        ...
 
 
 @dataclass(slots=True)
-class _Writer:
-    """Writes the patterns of values, and the lines that make them."""
+class PayloadWriter:
+    """Writes the patterns of values, and the lines that make them.
+
+    ``names`` are those that the lines use. ``rows``: makes more of rows than tuples of values. Then
+    the other structs of a payload are not made: lines use the values in them.
+    """
 
     groups: int = 0
+    rows: RowCode | None = None
     names: dict[str, Any] = field(
         default_factory=lambda: {
             "Irregular": Irregular,
@@ -110,59 +126,96 @@ class _Writer:
         }
     )
 
-    def group(self) -> str:
-        if self.groups >= _MAX_GROUPS:
+    def function(
+        self, part: Part, lines: Sequence[str], parameters: str
+    ) -> tuple[re.Pattern[str], Callable[..., Any]]:
+        """Return the pattern of a part, and the function of lines that use its groups."""
+        if len(part.pattern) > _MAX_CHARACTERS:
             raise Irregular
-        self.groups += 1
-        return f"g{self.groups - 1}"
+        names = "".join(f"g{index}, " for index in range(self.groups))
+        lines = [f"({names}) = groups", *lines]
+        return re.compile(part.pattern), compile_function("made", parameters, lines, self.names)
 
-    def value(self, schema: Schema, usual: ConnectValue = None) -> _Part:
-        name = self.group()
-        if schema.type == "struct":
-            part = self.struct(schema, name, usual if not schema.optional else None)
-        elif schema.type in ("array", "map"):
-            self.names[f"read_{name}"] = items_reader(schema)
-            part = _Part(f"({items_pattern(schema)})", name, [f"{name} = read_{name}({name})"])
-        elif schema.type == "string" and isinstance(usual, str) and not schema.optional:
-            self.names[f"usual_{name}"] = usual
-            part = _usual_text(name, usual)
-        else:
-            part = _primitive(schema, name)
-        if schema.optional:
-            part.pattern = f"(?:{part.pattern}|null)"
-            part.lines = [f"if {name} is not None:", *indented(part.lines)]
-        return part
-
-    def struct(
-        self, schema: Schema, name: str, usual: ConnectValue, *, is_payload: bool = False
-    ) -> _Part:
+    def payload(self, schema: Schema, usual: ConnectValue = None) -> Part:
+        """Return the part of a payload. Raises: Irregular, for a schema that has no pattern."""
+        name = self._group()
         known = [None] * len(schema.fields) if usual is None else list(usual)
-        if is_payload:
-            known = [value if isinstance(value, tuple) else None for value in known]
-        parts = [
-            self.value(each.schema, value) for each, value in zip(schema.fields, known, strict=True)
-        ]
-        members = ",".join(
-            f"{re.escape(quoted(each.name))}:{part.pattern}"
-            for each, part in zip(schema.fields, parts, strict=True)
-        )
+        parts = []
+        for each, value in zip(schema.fields, known, strict=True):
+            member = "" if self.rows is None else each.name
+            inside = value if isinstance(value, tuple) else None
+            parts.append(self._value(each.schema, inside, member))
         lines: list[str] = []
         index = 0
         while index < len(parts):
-            if is_payload and _are_rows(schema.fields[index : index + 2]):
+            if _are_rows(schema.fields[index : index + 2]):
                 lines += _lines_of_rows(parts[index], parts[index + 1])
                 index += 2
             else:
                 lines += parts[index].lines
                 index += 1
+        return Part(_members(schema, parts), name, lines, parts, tuple_of(parts))
+
+    def _value(self, schema: Schema, usual: ConnectValue, member: str = "") -> Part:
+        """Return the part of a value. ``member``: its name, where structs are not to be made."""
+        return _optional(schema, self._not_null(schema, usual, member))
+
+    def _not_null(self, schema: Schema, usual: ConnectValue, member: str = "") -> Part:
+        name = self._group()
+        if schema.type == "struct":
+            return self._struct(schema, name, usual if not schema.optional else None, member)
+        if schema.type in ("array", "map"):
+            self.names[f"read_{name}"] = items_reader(schema)
+            return Part(f"({items_pattern(schema)})", name, [f"{name} = read_{name}({name})"])
+        if schema.type == "string" and isinstance(usual, str) and not schema.optional:
+            self.names[f"usual_{name}"] = usual
+            return _usual_text(name, usual)
+        return _primitive(schema, name)
+
+    def _struct(self, schema: Schema, name: str, usual: ConnectValue, member: str) -> Part:
+        known = [None] * len(schema.fields) if usual is None else list(usual)
+        parts = []
+        for each, value in zip(schema.fields, known, strict=True):
+            part = self._not_null(each.schema, value)
+            if member in _ROWS and self.rows is not None:
+                self.rows.column(member, each, part)
+            parts.append(_optional(each.schema, part))
+        lines = [line for part in parts for line in part.lines]
         if is_variable_scale(schema):
             scale = parts[schema.index("scale") or 0].name
             lines.append(f"if {scale} and abs({scale}) > {FREE_SCALE}: raise Irregular")
-        lines.append(f"{name} = {_tuple(parts)}")
-        return _Part(rf"\{{(){members}\}}", name, lines, parts)
+        made = tuple_of(parts)
+        if member in _ROWS and self.rows is not None:
+            made = self.rows.row(member, parts)
+        if not member or member in _ROWS:
+            lines.append(f"{name} = {made}")
+        return Part(_members(schema, parts), name, lines, parts, made)
+
+    def _group(self) -> str:
+        if self.groups >= _MAX_GROUPS:
+            raise Irregular
+        self.groups += 1
+        return f"g{self.groups - 1}"
 
 
-def _tuple(parts: Sequence[_Part]) -> str:
+def _members(schema: Schema, parts: Sequence[Part]) -> str:
+    """Return the pattern of a struct; its group is set where the struct is not null."""
+    members = ",".join(
+        f"{re.escape(quoted(each.name))}:{part.pattern}"
+        for each, part in zip(schema.fields, parts, strict=True)
+    )
+    return rf"\{{(){members}\}}"
+
+
+def _optional(schema: Schema, part: Part) -> Part:
+    if schema.optional:
+        part.pattern = f"(?:{part.pattern}|null)"
+        part.lines = [f"if {part.name} is not None:", *indented(part.lines)] if part.lines else []
+    return part
+
+
+def tuple_of(parts: Sequence[Part]) -> str:
+    """Return the expression of the values of parts."""
     return f"({''.join(f'{part.name}, ' for part in parts)})"
 
 
@@ -174,12 +227,14 @@ def _are_rows(fields: Sequence[Field]) -> bool:
     return first.fields == second.fields and first.optional and second.optional
 
 
-def _lines_of_rows(before: _Part, after: _Part) -> list[str]:
+def _lines_of_rows(before: Part, after: Part) -> list[str]:
     """Return the lines of two rows, most of whose values are the same in both."""
     both: list[str] = []
     for old, new in zip(before.columns, after.columns, strict=True):
         if new.columns:  # a struct, whose group does not have its text
             both += (*new.lines, *old.lines)
+            continue
+        if not new.lines:
             continue
         both += (f"text = {new.name}", *new.lines)
         if "unescaped" in new.lines[-1]:  # mostly there is nothing to do
@@ -190,7 +245,7 @@ def _lines_of_rows(before: _Part, after: _Part) -> list[str]:
         else:
             both += (f"if {old.name} == text: {old.name} = {new.name}", "else:")
             both += indented(old.lines)
-    both += (f"{part.name} = {_tuple(part.columns)}" for part in (before, after))
+    both += (f"{part.name} = {part.made}" for part in (before, after))
     return [
         f"if {before.name} is not None and {after.name} is not None:",
         *indented(both),
@@ -200,15 +255,15 @@ def _lines_of_rows(before: _Part, after: _Part) -> list[str]:
     ]
 
 
-def _usual_text(name: str, usual: str) -> _Part:
+def _usual_text(name: str, usual: str) -> Part:
     """Return a text that mostly is ``usual``: then its group is not set."""
     pattern = rf'(?:{re.escape(quoted(usual))}|"({_STRING})")'
     lines = [f"if {name} is None: {name} = usual_{name}"]
     lines.append(f"elif '\\\\' in {name}: {name} = unescaped({name})")
-    return _Part(pattern, name, lines)
+    return Part(pattern, name, lines)
 
 
-def _primitive(schema: Schema, name: str) -> _Part:
+def _primitive(schema: Schema, name: str) -> Part:
     """Return a value that has a group, and is not null."""
     pattern = _primitive_pattern(schema)
     match schema.type:
@@ -237,7 +292,7 @@ def _primitive(schema: Schema, name: str) -> _Part:
             lines = [f"if len({name}) & 3: raise Irregular", f"{name} = a2b({name})"]
     inside = pattern[1:-1]
     has_quotes = schema.type in ("string", "bytes")
-    return _Part(f'"({inside})"' if has_quotes else f"({pattern})", name, lines)
+    return Part(f'"({inside})"' if has_quotes else f"({pattern})", name, lines)
 
 
 @lru_cache(maxsize=4)

@@ -51,7 +51,8 @@ from cdcwire.model.events import (
 
 Extra: TypeAlias = "dict[str, str | bytes | None]"
 
-_OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "r": "read"}
+OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "r": "read"}
+"""The operations of changes of rows."""
 
 
 def events_of(
@@ -70,7 +71,7 @@ def events_of(
             if table.name is None or selection.wants_rows_of(table):
                 yield _change_event(message, table, settings, selection)
         case LogicalMessage():
-            extra = _source_extra(message.source, message.transaction)
+            extra = source_extra(message.source, message.transaction)
             extra["content"] = message.content
             if message.source.db:
                 extra["database"] = message.source.db
@@ -78,7 +79,7 @@ def events_of(
             yield Marker("logical_message", message.prefix, position, extra)
         case Watermark():
             position = _position(message.source, message.ts_ms, None)
-            yield Progress("watermark", position, _source_extra(message.source, None))
+            yield Progress("watermark", position, source_extra(message.source, None))
         case Ddl():
             yield from _schema_changes(message, selection)
         case Notification():
@@ -107,7 +108,7 @@ def _change_event(
     if change.op == "t":
         return SchemaChange("truncate", None, table=table, position=position, extra=extra)
     columns = selection.columns
-    op = _OPS[change.op]
+    op = OPS[change.op]
     if op == "read" and settings.read_r_as_c:
         op = "insert"
     declared = source_of(change.source.connector)
@@ -154,7 +155,7 @@ def _position(source: Source, ts_ms: int | None, block: Block | None) -> Positio
 
 
 def _extra(change: Change) -> Extra:
-    extra = _source_extra(change.source, change.transaction)
+    extra = source_extra(change.source, change.transaction)
     if change.physical_table is not None:
         extra["physical_table"] = change.physical_table
     for name, value in (("ts_us", change.ts_us), ("ts_ns", change.ts_ns)):
@@ -170,7 +171,8 @@ def _extra(change: Change) -> Extra:
     return extra
 
 
-def _source_extra(source: Source, block: Block | None) -> Extra:
+def source_extra(source: Source, block: Block | None) -> Extra:
+    """Return what ``extra`` has of a source and the place in a transaction."""
     extra: Extra = {
         "connector": source.connector,
         "connector_version": source.version,
@@ -189,7 +191,7 @@ def _source_extra(source: Source, block: Block | None) -> Extra:
 def _schema_changes(ddl: Ddl, selection: Selection) -> Iterator[SchemaChange]:
     """Yield the change of each table; one event in any case."""
     position = _position(ddl.source, ddl.ts_ms, None)
-    extra = _source_extra(ddl.source, None)
+    extra = source_extra(ddl.source, None)
     for change in ddl.changes or (None,):
         table = table_of_change(ddl, change)
         if table is None or table.name is None or selection.wants(table.schema, table.name):

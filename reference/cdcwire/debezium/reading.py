@@ -57,10 +57,11 @@ _VERSION = "debezium-json: message version"
 _SNAPSHOT = "debezium-json: snapshot"
 OF_NOTIFICATIONS = {"id", "type", "aggregate_type", "additional_data", "timestamp"}
 Decoded = TypeVar("Decoded", bound=WithValue)
-_USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
+USUAL_SNAPSHOTS = (None, "false", "true", "last")
+"""Those that every version has."""
 _NO_FIELDS = Schema("struct", True)
 _OF_BOUNDARIES = frozenset(("status", "id", "event_count", "data_collections", "ts_ms"))
-_CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
+CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
 
 
 def message_in(
@@ -267,7 +268,7 @@ def _check_images(change: Change, fields: Fields) -> None:
 
 def _warnings(change: Change, fields: Fields) -> list[str]:
     warnings = warnings_of(change.source)
-    if change.source.snapshot not in _USUAL_SNAPSHOTS:
+    if change.source.snapshot not in USUAL_SNAPSHOTS:
         warnings += _snapshot_warnings(change.source.snapshot, fields)
     columns = {field.name for field in change.before.schema.fields or change.after.schema.fields}
     if columns and not columns.issuperset(change.key or ()):
@@ -276,7 +277,7 @@ def _warnings(change: Change, fields: Fields) -> list[str]:
         return warnings
     if change.cdl.message_type != ROW_CHANGE:
         warnings.append(f"message_type {change.cdl.message_type!r:.20} is not known ({_VERSION})")
-    if change.source.connector not in _CDL_CONNECTORS:
+    if change.source.connector not in CDL_CONNECTORS:
         warnings.append(f"connector {change.source.connector!r:.40} is not CDL's ({_SOURCE})")
     return warnings
 

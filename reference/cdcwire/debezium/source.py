@@ -29,7 +29,7 @@ _COMMON = (
 _NATURAL = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where the value of a member goes.
 
     ``types``: of Python's values that it may have. A value of another type is an error where the
@@ -45,7 +45,8 @@ class _Place(NamedTuple):
     is_declared: bool
 
 
-def _places(schema: Schema, connector: str) -> tuple[_Place, ...]:
+def places_of(schema: Schema, connector: str) -> tuple[Place, ...]:
+    """Return where the members of a source go, by the declaration of its connector."""
     source = source_of(connector)
     found = []
     for index, field in enumerate(schema.fields):
@@ -61,11 +62,11 @@ def _places(schema: Schema, connector: str) -> tuple[_Place, ...]:
         in_position = members[0].in_position
         is_text = place in TEXT_PLACES or not in_position
         kinds = tuple(sorted(types, key=str))
-        found.append(_Place(index, field.name, place, in_position, is_text, kinds, is_declared))
+        found.append(Place(index, field.name, place, in_position, is_text, kinds, is_declared))
     return tuple(found)
 
 
-_PLACES = MadeOfSchemas(_places)
+_PLACES = MadeOfSchemas(places_of)
 
 
 def read_source(fields: Fields, *, has_table: bool = True) -> Source:

@@ -148,16 +148,16 @@ def test_schemas_that_never_come_again_are_not_remembered() -> None:
         schema = Schema("struct", fields=(Field(f"f{index}", Schema("double")),))
         data = connect.encode(Envelope(schema, (math.pi,)))
         assert found.decode(data).payload == (math.pi,)
-    assert not found._readers
-    assert len(found._seen) <= 64
+    assert not found.heads.made
+    assert len(found.heads.seen) <= 64
 
 
 def test_schemas_that_change_all_the_time_do_not_all_get_a_pattern() -> None:
     found = EnvelopeDecoder()
-    found._credit = 0
+    found.heads.credit = 0
     for index in range(40):
         schema = Schema("struct", fields=(Field(f"f{index}", Schema("double")),))
         data = connect.encode(Envelope(schema, (math.pi,)))
         for _ in range(3):
             assert found.decode(data).payload == (math.pi,)
-    assert 0 < len(found._readers) < 20
+    assert 0 < len(found.heads.made) < 20

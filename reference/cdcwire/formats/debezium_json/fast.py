@@ -1,34 +1,44 @@
-"""The fast decoder: Debezium's messages to neutral events, with the plain decoder as the fallback.
+"""The fast decoder: changes of rows to neutral events, with the plain decoder as the fallback.
 
-The values of a message come from the fast reader of its schema (``cdcwire.connect.fast``). Their
-meaning comes from the same functions as in the plain decoder. Messages that the fast reader does
-not take, or these functions refuse, are decoded in the plain way, which says where and why. So both
-accept and reject the same bytes with the same errors.
+The schema of a message is known again by its bytes, and has a plan (``cdcwire.debezium.plans``).
+Payloads alone have a plan by their members and the definition of their table (``alone``). Messages
+without a plan, and those that a plan refuses, are decoded in the plain way, which says where and
+why. So both accept and reject the same bytes with the same errors.
 
-Payloads alone are read fast where definitions give their columns. Read in the plain way are nulls
-that are replaced by a default, and messages without value.
+Only changes of rows are read by plans. The plain decoder also reads rows by themselves, nulls that
+a default replaces, and TiCDC's messages.
 """
 
 from __future__ import annotations
 
-from cdcwire.connect import EnvelopeDecoder, Parsed
-from cdcwire.connect.fields import Origin, read_part
-from cdcwire.core.compiled import FastDecoder, Irregular
+from contextlib import suppress
+
+from cdcwire.connect import Parsed, Schema
+from cdcwire.connect.fast import KnownHeads
+from cdcwire.connect.fields import Origin
+from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
 from cdcwire.core.message import Message as AnyMessage
-from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.events import events_of
-from cdcwire.debezium.message import ROUTER_FIELD, Change, Ddl, Message, Tombstone
-from cdcwire.debezium.reading import is_foreign_op, message_of
+from cdcwire.debezium.message import Change
+from cdcwire.debezium.plans import ChangePlan, Feed, KeyFacts, change_plan
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
+from cdcwire.formats.debezium_json.fast_keys import KeyReader
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
-from cdcwire.formats.debezium_json.wire import (
-    image_schemas,
-    key_bytes,
-    read_message,
-)
+from cdcwire.formats.debezium_json.wire import TICDC, image_schemas, key_bytes, read_message
 from cdcwire.model.events import Event
+
+_MAX_BYTES = 1 << 20  # of a payload: matching takes some memory for each escape
+_MAX_PLANS = 2  # of one schema, by the key
+
+
+class _Plans:
+    """The plans of one schema, by what the key says; None where there is none."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.of_key: dict[KeyFacts, list[tuple[Schema, ChangePlan | None]]] = {}
 
 
 class RowDecoder(FastDecoder):
@@ -42,66 +52,70 @@ class RowDecoder(FastDecoder):
         self.settings = settings = read_settings(context) if settings is None else settings
         self.selection = context.selection
         self.tables = context.tables
-        self._keys = EnvelopeDecoder(settings.schemas_enable)
-        self._values = EnvelopeDecoder(settings.schemas_enable)
-        self._is_usual = not settings.null_is_default and (
-            (
-                settings.transforms,
-                settings.key_converter,
-                settings.producer,
-                settings.key_field_name,
-            )
-            == ("none", "json", "debezium", ROUTER_FIELD)
-        )
-        self._alone = PayloadsAlone()
-        self._has_alone = bool(self.tables) and settings.schemas_enable != "true"
+        self._feed = Feed(settings, context.selection, context.tables)
+        self.keys = KeyReader(settings)
+        self._heads: KnownHeads[_Plans] = KnownHeads()
+        self._is_usual = not settings.null_is_default and settings.transforms == "none"
+        self.alone = PayloadsAlone(self._feed)
+        self._has_alone = settings.schemas_enable != "true"
+        self._has_schemas = settings.schemas_enable != "false"
 
     def _usual(self, message: AnyMessage) -> list[Event]:
-        message = expect_kafka(message, "debezium-json: members")
-        if message.value is None or not self._is_usual or not message.has_key:
+        if not isinstance(message, KafkaMessage) or not self._is_usual:
             raise Irregular
-        envelope = self._values.usual(message.value)
-        if envelope is None and self._has_alone:
-            envelope = self._alone.read(message.value)
-        if envelope is None:
+        value = message.value
+        if not value or len(value) > _MAX_BYTES:
             raise Irregular
-        found = message_of(envelope, self._key(message.key))
-        if self.settings.lint == "strict" and found.warnings:
+        key, physical_table = self.keys.read(message)
+        found = self._heads.find(value) if self._has_schemas else None
+        if found is not None:
+            if value[-1:] != b"}":
+                raise Irregular
+            start, plans_of = found
+            text, plans = value[start:-1].decode(), plans_of.of_key.get(key, ())
+        elif self._has_alone:
+            start, text, plans = 0, value.decode(), self.alone.plans(value, key)
+        else:
             raise Irregular
-        if isinstance(found, Ddl) or (
-            isinstance(found, Change) and source_of(found.source.connector).has_undeclared
-        ):
-            raise Irregular  # the schema does not have all that is read
-        if isinstance(found, Change) and (found.key is None or is_foreign_op(found, self.settings)):
+        if value.find(TICDC, start) >= 0:  # they have rules of their own
             raise Irregular
-        return list(events_of(found, key_bytes, self.settings, self.selection))
-
-    def _key(self, key: bytes | None) -> Parsed | None:
-        if key is None:
-            return None
-        envelope = self._keys.usual(key)
-        if envelope is not None:
-            return Parsed(envelope, None, 0, 0)
-        parsed = read_part(key, "key", self.settings)
-        self._keys.learn(key, parsed.envelope)
-        return parsed
+        for _, plan in plans:
+            match = None if plan is None else plan.match(text)
+            if plan is not None and match is not None:
+                event = plan.make(match.groups(), physical_table)
+                return [] if event is None else [event]
+        raise Irregular
 
     def _plain(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message, "debezium-json: members")
         found = read_message(message, self.settings, self.tables)
         events = list(events_of(found, key_bytes, self.settings, self.selection))
-        self._learn(message, found)
+        value = message.value
+        if self._is_usual and isinstance(found, Change) and value and len(value) <= _MAX_BYTES:
+            self._learn(message, value, found)
         return events
 
-    def _learn(self, message: KafkaMessage, found: Message) -> None:
-        if message.value is None or isinstance(found, Tombstone) or not self._is_usual:
+    def _learn(self, message: KafkaMessage, value: bytes, found: Change) -> None:
+        """Learn the form of a good message."""
+        try:
+            key, _ = self.keys.read(message)
+        except IRREGULARITIES:
             return
         envelope = found.envelope
-        if envelope.schema is not None:
-            self._values.learn(message.value, envelope)
-        elif found.warnings:
-            return  # of columns or times: the learned reader would not repeat them
-        elif self._has_alone and isinstance(found, Change) and not envelope.wrapped:
-            origin = Origin("value", Parsed(envelope, envelope.payload, 0, 0))
-            rows, _ = image_schemas(origin, self.settings, self.tables)
-            self._alone.learn(envelope.payload, rows)
+        if envelope.schema is None:
+            if self._has_alone and not envelope.wrapped:
+                origin = Origin("value", Parsed(envelope, envelope.payload, 0, 0))
+                rows, _ = image_schemas(origin, self.settings, self.tables)
+                self.alone.learn(value, key, found, rows)
+            return
+        self._heads.learn(value, _Plans)
+        known = self._heads.find(value)
+        if known is None or len(known[1].of_key) >= _MAX_PLANS or key in known[1].of_key:
+            return
+        start, plans = known
+        if TICDC in value[:start] or (plans.of_key and not self._heads.spend(value[:start])):
+            return
+        plan = None
+        with suppress(*IRREGULARITIES):  # it is remembered that there is none
+            plan = change_plan(plans.schema, envelope.payload, key, self._feed)
+        plans.of_key[key] = [(plans.schema, plan)]

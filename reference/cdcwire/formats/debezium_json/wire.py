@@ -38,7 +38,8 @@ from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
 
 _KEYS = "debezium-json: keys"
-_TICDC = b'"connector":"TiCDC"'
+TICDC = b'"connector":"TiCDC"'
+"""What the messages of TiCDC have in them."""
 _MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
 
 
@@ -62,7 +63,7 @@ def read_message(
     """
     value, key, has_key = message.value, message.key, message.has_key
     router = settings.key_field_name
-    is_loose = value is not None and _TICDC in value
+    is_loose = value is not None and TICDC in value
     key_parsed = None if key is None else read_key(key, settings, is_loose=is_loose)
     if value is None:
         return Tombstone(key_part(key_parsed))

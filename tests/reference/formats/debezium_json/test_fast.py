@@ -211,3 +211,89 @@ def test_tables_of_two_databases_without_schema_keep_their_definitions(schema: s
         kinds.append(event.after.columns[1].type)
     text, json_kind = TextType(), JsonType()
     assert kinds == [text, text, json_kind, json_kind, text]
+
+
+MYSQL = (
+    b'{"before":null,"after":{"id":1,"v":"x","d":"AQ==","b":null},"source":{"version":"2.7.4.Final",'
+    b'"connector":"mysql","name":"n","ts_ms":1,"snapshot":"false","db":"public","sequence":null,'
+    b'"ts_us":1000,"ts_ns":1000000,"table":"t","server_id":5,"gtid":"3e:7","file":"b.1","pos":4,'
+    b'"row":0,"thread":6,"query":null},"transaction":null,"op":"c","ts_ms":3,"ts_us":3,"ts_ns":3}'
+)
+TRANSACTION = b'"transaction":{"id":"tx","total_order":2,"data_collection_order":1}'
+NUMBERS = MYSQL.replace(b'"d":"AQ=="', b'"d":"%d.50"')
+LIKE_MYSQL: dict[str, tuple[bytes, bytes | None, tuple[Table, ...]]] = {
+    "definition": (MYSQL, b'{"id":1}', TABLES),
+    "no definition": (MYSQL, b'{"id":1}', ()),
+    "key unknown": (MYSQL, None, TABLES),
+    "transaction": (MYSQL.replace(b'"transaction":null', TRANSACTION), b'{"id":1}', TABLES),
+    "decimals as text": (NUMBERS % 7, b'{"id":1}', TABLES),
+    "no key": (MYSQL, b"", TABLES),
+    "text key": (MYSQL, b'{"id":"a","w":null}', TABLES),
+}
+
+
+@pytest.mark.parametrize("case", LIKE_MYSQL)
+def test_payload_of_mysql_is_read_the_fast_way(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    value, key, tables = LIKE_MYSQL[case]
+    context = Context(tables=tables)
+    message = KafkaMessage(key or None, value, has_key=key is not None)
+    decoder = RowDecoder(context)
+    plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
+    assert outcome(decoder.decode, message) == plain
+    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.read_message", None)
+    assert outcome(decoder.decode, message) == plain
+
+
+@pytest.mark.parametrize("tables", [TABLES, ()])
+@given(data=st.data())
+def test_damaged_payload_of_mysql_is_that_of_the_plain_decoder(
+    tables: tuple[Table, ...], data: st.DataObject
+) -> None:
+    """fast(b) is plain(b) for any b."""
+    context = Context(tables=tables)
+    decoder = RowDecoder(context)
+    for value in (MYSQL, NUMBERS % 7):
+        decoder.decode(KafkaMessage(b'{"id":1}', value))
+    at = data.draw(st.integers(0, len(MYSQL)))
+    end = data.draw(st.integers(at, min(at + 8, len(MYSQL))))
+    damaged = MYSQL[:at] + data.draw(st.sampled_from(CHANGES)) + MYSQL[end:]
+    message = KafkaMessage(b'{"id":1}', damaged)
+    plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
+    assert outcome(decoder.decode, message) == plain
+
+
+def test_null_of_a_column_without_definition_has_no_type() -> None:
+    decoder = RowDecoder()
+    decoder.decode(KafkaMessage(b'{"id":1}', MYSQL))
+    message = KafkaMessage(b'{"id":1}', MYSQL.replace(b'"v":"x"', b'"v":null'))
+    plain = list(FORMAT.to_events(message, context=Context()))
+    assert list(decoder.decode(message)) == plain
+
+
+@pytest.mark.parametrize("text", ["1234", "12.5", "-1234", "-123", "12"])
+def test_decimal_is_read_in_the_form_that_its_text_shows(text: str) -> None:
+    context = Context(tables=TABLES)
+    decoder = RowDecoder(context)
+    for value in (MYSQL, NUMBERS % 7):
+        decoder.decode(KafkaMessage(b'{"id":1}', value))
+    message = KafkaMessage(b'{"id":1}', MYSQL.replace(b"AQ==", text.encode()))
+    plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
+    assert outcome(decoder.decode, message) == plain
+
+
+def test_broken_source_of_a_table_that_is_not_wanted_is_refused() -> None:
+    decoder = RowDecoder(Context(selection=Selection(tables=frozenset({("a", "b")}))))
+    assert list(decoder.decode(KafkaMessage(b'{"id":1}', MYSQL))) == []
+    broken = MYSQL.replace(b'"file":"b.1"', b'"file":1')
+    with pytest.raises(DecodeError, match="file is not a string"):
+        decoder.decode(KafkaMessage(b'{"id":1}', broken))
+
+
+def test_learned_plans_are_bounded() -> None:
+    decoder = RowDecoder()
+    for number in range(300):
+        value = MYSQL.replace(b'"v"', b'"v%d"' % number)
+        key = b'{"id%d":1}' % number
+        assert len(decoder.decode_events(KafkaMessage(key, value))) == 1
+    assert sum(len(table.plans) for table in decoder.alone.tables.values()) <= 8
+    assert len(decoder.keys.forms) <= 16
