@@ -63,6 +63,7 @@ REFERENCE_LAYERS = (
     ("cdcwire.registry", "cdcwire.arrow"),
     ("cdcwire.decoder",),
     ("cdcwire.encoder",),
+    ("cdcwire.__main__",),
 )
 LAYERS = (
     "cdcwire_conformance.sources",
