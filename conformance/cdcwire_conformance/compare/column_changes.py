@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from typing import Literal, TypeAlias
 
@@ -43,6 +43,7 @@ class ColumnChange:
 
     ``type``: of a new column, or the new one of a column; None if it is not known. ``value``: what
     rows before the statement get in a new column. ``why``: the reason why values are not known.
+    ``to``: the new name of a column.
     """
 
     kind: ChangeKind
@@ -50,6 +51,7 @@ class ColumnChange:
     type: Type | None = None
     value: Value = None
     why: str = ""
+    to: str | None = None
 
 
 def column_changes(cursor: Cursor) -> Iterator[ColumnChange]:
@@ -96,16 +98,20 @@ def _changes(cursor: Cursor) -> Iterator[ColumnChange]:
     elif cursor.skip("DROP"):
         yield ColumnChange("drops", _column(cursor))
     elif cursor.skip("RENAME"):
-        yield ColumnChange("renames", _column(cursor), why="it renames the column")
+        name = _column(cursor)
+        cursor.expect("TO")
+        yield ColumnChange("renames", name, to=cursor.name("the name of a column"))
     elif cursor.skip("MODIFY"):
         _skip_words(cursor)
         yield _modified(read_column(cursor, is_alone=True))
     elif cursor.skip("CHANGE"):
         name = _column(cursor)
         new = read_column(cursor, is_alone=True)
-        if new.name.casefold() != name.casefold():
-            yield ColumnChange("renames", name, why="it renames the column")
-        yield _modified(new)
+        modified = _modified(new)
+        if new.name.casefold() == name.casefold():
+            yield modified
+        else:
+            yield replace(modified, kind="renames", column=name, to=new.name)
     elif cursor.skip("ALTER"):
         name = _column(cursor)
         _ = cursor.skip("SET", "DATA", "TYPE") or cursor.skip("TYPE")

@@ -113,7 +113,7 @@ def _renamed(table: CanonicalTable, name: TableName, names: NameMap) -> Canonica
     schema, own = name
     columns = tuple(replace(each, name=names.get(each.name, each.name)) for each in table.columns)
     key = None if table.key is None else tuple(names.get(each, each) for each in table.key)
-    fills = tuple(replace(each, column=names.get(each.column, each.column)) for each in table.fills)
+    fills = tuple(each.renamed(names) for each in table.fills)
     return replace(table, schema=schema, table=own, columns=columns, key=key, fills=fills)
 
 

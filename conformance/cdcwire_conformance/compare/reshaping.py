@@ -1,8 +1,9 @@
 """The last rows of a table after each ALTER TABLE of a feed.
 
 A new column gets its value in the rows that do not have it, and a column that is dropped is not
-compared. Where a statement may have changed values, and these are not known, the last rows of the
-table are not known either. A statement that both feeds have changes the rows of both.
+compared. A column that is renamed has its new name in all rows. Where a statement may have changed
+values, and these are not known, the last rows of the table are not known either. A statement that
+both feeds have changes the rows of both.
 
 A feed without any statement may lack the one that the other feed has, so its rows are read alike.
 If they are equal as they are, what a statement made of them does not matter.
@@ -11,10 +12,11 @@ If they are equal as they are, what a statement made of them does not matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.common_type import NoCommonType, common_type
 from cdcwire.arrow.images import filled
 from cdcwire.arrow.schema import CanonicalTable, Fill, image_type
 from cdcwire.arrow.types import SchemaError, Temporal
@@ -68,7 +70,7 @@ def reshaped_tables(left: ReshapedSide, right: ReshapedSide) -> ReshapedTables:
 def unfillable(table: CanonicalTable, side: ReshapedSide, temporal: Temporal) -> str | None:
     """Return why the value of a column can't be compared. ``table``: in which both sides meet."""
     for fill in side.fills:
-        if fill.column in table.column_names:
+        if fill.source is None and fill.column in table.column_names:
             number = table.column_names.index(fill.column)
             target = image_type(table, temporal).field(number).type
             try:
@@ -94,7 +96,11 @@ class _Reshaped:
         for reshaping, is_shared in _with_shared(own.reshapings, other.reshapings):
             applied: set[bool] = set()
             for change in reshaping.columns or (ColumnChange("modifies", None),):
-                why = change.why or ("it is changed again" if _name(change) in often else "")
+                is_often = bool(_names(change) & often)
+                if change.kind == "renames" and not is_often:
+                    applied.add(self._rename(number, reshaping, change, is_shared=is_shared))
+                    continue
+                why = change.why or ("it is changed again" if is_often else "")
                 if why or change.kind in ("renames", "modifies"):
                     self._check(number, reshaping, change, why, is_shared)
                     applied.add(False)
@@ -137,10 +143,37 @@ class _Reshaped:
         else:
             self.doubt = self.doubt or why
 
+    def _rename(
+        self, number: int, reshaping: Reshaping, change: ColumnChange, *, is_shared: bool
+    ) -> bool:
+        """Give a column of a side its new name. Returns: whether the side has the column."""
+        own, other = self.sides[number], self.sides[1 - number]
+        old = _shown_name(_name(change), own.table)
+        if old is None:
+            return False
+        new = _shown_name((change.to or "").casefold(), own.table, other.table) or change.to or ""
+        kind = own.table.column(old).type
+        why = change.why
+        if not why or keeps_values(kind, change.type):
+            why = _why_not_renamed(own.table, old, new, is_last=reshaping.is_last)
+        if why:
+            self._check(number, reshaping, replace(change, type=None), why, is_shared)
+            return False
+        self.sides[number] = _with_new_name(own, old, new)
+        self.notes.append(f"{own.name}: {reshaping.line}: rows before it have {old} as {new}")
+        if not other.has_statements and old in other.table.column_names:
+            if _why_not_renamed(other.table, old, new, is_last=True):
+                return True  # the tables differ
+            self.sides[1 - number] = _with_new_name(other, old, new)
+            part = f"the name of {old} of {own.table}"
+            why = f"{reshaping.line}, and the {other.name} feed has no statements"
+            self.left_out.append((part, why))
+        return True
+
     def _add(self, number: int, reshaping: Reshaping, change: ColumnChange) -> bool:
         """Give the rows of a side a new column. Returns: whether a side has it."""
         own, other = self.sides[number], self.sides[1 - number]
-        name = _shown_name(change, own.table, other.table)
+        name = _shown_name(_name(change), own.table, other.table)
         if name is None or change.type is None:
             return False
         if name not in own.table.column_names:
@@ -160,7 +193,7 @@ class _Reshaped:
     def _drop(self, number: int, reshaping: Reshaping, change: ColumnChange) -> bool:
         """Leave a column out of the rows of a side. Returns: whether a side has it."""
         own, other = self.sides[number], self.sides[1 - number]
-        name = _shown_name(change, own.table, other.table)
+        name = _shown_name(_name(change), own.table, other.table)
         if name is None:
             return False
         if name in {*(own.table.key or ()), *(other.table.key or ())}:
@@ -189,9 +222,10 @@ def _with_shared(
         yield each, known[each.text] >= 0
 
 
-def _often_changed(reshapings: Sequence[Reshaping]) -> Collection[str]:
+def _often_changed(reshapings: Sequence[Reshaping]) -> set[str]:
     """Return the columns that several changes are about."""
-    names = Counter(_name(change) for each in reshapings for change in each.columns)
+    changes = (change for each in reshapings for change in each.columns)
+    names = Counter(name for change in changes for name in _names(change))
     return {name for name, count in names.items() if count > 1}
 
 
@@ -199,10 +233,43 @@ def _name(change: ColumnChange) -> str:
     return (change.column or "").casefold()
 
 
-def _shown_name(change: ColumnChange, *tables: CanonicalTable) -> str | None:
+def _names(change: ColumnChange) -> set[str]:
+    return {_name(change), (change.to or change.column or "").casefold()}
+
+
+def _shown_name(folded: str, *tables: CanonicalTable) -> str | None:
     """Return the name of a column as a table has it; None if no table has it."""
     names = (name for table in tables for name in table.column_names)
-    return next((name for name in names if name.casefold() == _name(change)), None)
+    return next((name for name in names if name.casefold() == folded), None)
+
+
+def _why_not_renamed(table: CanonicalTable, old: str, new: str, *, is_last: bool) -> str:
+    """Return why rows can't have the new name of a column; empty if they can."""
+    if old in (table.key or ()) or new in (table.key or ()):
+        return "it is of the key"
+    if new not in table.column_names:
+        return "" if is_last else f"the rows after it have no {new}"
+    try:
+        common_type(table.column(old).type, table.column(new).type)
+    except NoCommonType as error:
+        return str(error)
+    return ""
+
+
+def _with_new_name(side: ReshapedSide, old: str, new: str) -> ReshapedSide:
+    """Return a side whose rows have a column by its new name, whichever they were sent with."""
+    table = side.table
+    column = replace(table.column(old), name=new)
+    if new in table.column_names:
+        kind = common_type(column.type, table.column(new).type)
+        column = replace(table.column(new), type=kind)
+    columns = tuple(
+        column if each.name == new else each for each in table.columns if each.name != old
+    )
+    if column not in columns:
+        columns = (*columns, column)
+    fill = Fill(new, table.column(old).type, None, source=old)
+    return replace(side, table=replace(table, columns=columns), fills=(*side.fills, fill))
 
 
 def _without(table: CanonicalTable, name: str) -> CanonicalTable:

@@ -299,7 +299,7 @@ def job_of(
 ) -> Job:
     """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
     parse_options(format_.options, context.options)
-    columns = frozenset(table.column_names) if skips_others else None
+    columns = table.sent_names if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
     schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
     narrowed = replace(context, selection=selection, schemas=schemas)

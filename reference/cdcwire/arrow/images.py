@@ -202,8 +202,17 @@ class ImageBuilder:
         steps: list[tuple[int, ColumnBuilder] | None] = [None] * len(self._index)
         bits = 0
         problem = None
-        for position, column in enumerate(_columns_of(layout)):
-            index = self._index.get(column.name)
+        columns = _columns_of(layout)
+        lacking = layout.unavailable if isinstance(layout, LackingColumns) else frozenset()
+        known = {column.name for column in columns} | lacking
+        renamed = {fill.source: fill.column for fill in self.table.fills}
+        for position, column in enumerate(columns):
+            name = renamed.get(column.name, column.name)
+            if name != column.name and name in known:
+                text = f"it was renamed {name}, and the row has both"
+                problem = ConversionError(text, CLAUSE_COLUMNS, (column.name,))
+                continue
+            index = self._index.get(name)
             if index is None and self.skips_others:
                 continue
             if index is None:
@@ -222,9 +231,8 @@ class ImageBuilder:
             steps[index] = position, builder
             bits |= 1 << index
         fills = list(self._absent)
-        lacking = layout.unavailable if isinstance(layout, LackingColumns) else ()
         for fill in self.table.fills:
-            index = self._index.get(fill.column)
+            index = self._index.get(fill.column) if fill.source is None else None
             if index is not None and steps[index] is None and fill.column not in lacking:
                 fills[index] = filled(fill, self.table.columns[index], self._fields[index].type)
                 bits |= 1 << index

@@ -7,7 +7,7 @@ to column ``i``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -69,11 +69,20 @@ ERROR_TYPE = pa.struct(
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The value of a column in rows that do not have it. ``kind``: of the value."""
+    """The value of a column in rows that do not have it. ``kind``: of the value.
+
+    ``source``: the column whose value it is, for one that was renamed.
+    """
 
     column: str
     kind: kinds.Type
     value: Value
+    source: str | None = None
+
+    def renamed(self, names: Mapping[str, str]) -> Fill:
+        """Return the value with other names of columns."""
+        source = names.get(self.source or "", self.source)
+        return replace(self, column=names.get(self.column, self.column), source=source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,11 @@ class CanonicalTable:
     def column_names(self) -> tuple[str, ...]:
         """The names of the columns, in their order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def sent_names(self) -> frozenset[str]:
+        """The names of the columns in messages, before a column was renamed too."""
+        return frozenset({*self.column_names, *(f.source for f in self.fills if f.source)})
 
     def column(self, name: str) -> Column:
         """Return a column by its name. Raises: KeyError."""

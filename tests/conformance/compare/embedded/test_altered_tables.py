@@ -171,14 +171,13 @@ def test_new_column_whose_values_are_not_known_is_never_called_equal(
 @pytest.mark.parametrize(
     ("what", "column"),
     [
-        ("RENAME COLUMN n TO m", "m"),
-        ("CHANGE n m INT", "m"),
+        ("CHANGE n m DECIMAL(9,2)", "m"),
         ("MODIFY n DECIMAL(9,2)", "n"),
         ("MODIFY COLUMN n CHAR(9)", "n"),
         ("ALTER COLUMN n TYPE text USING n::text", "n"),
     ],
 )
-def test_converted_and_renamed_columns_are_never_accused(
+def test_converted_columns_are_never_accused(
     what: str, column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     left = feed(tmp_path / "a", f"ALTER TABLE t {what}")
@@ -187,6 +186,87 @@ def test_converted_and_renamed_columns_are_never_accused(
     assert code == 2, text
     assert f"left: ALTER TABLE t {what} (" in text
     assert "can't be applied: column n: it " in text
+
+
+M = Column("m", IntType(32))
+
+
+@pytest.mark.parametrize(
+    "what", ["RENAME COLUMN n TO m", "CHANGE n m BIGINT", "CHANGE COLUMN `N` `M` INT NOT NULL"]
+)
+def test_renamed_column_has_its_new_name_in_earlier_rows(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(1, 10), (2, 20)]
+    for number, later in enumerate([[], [(3, 30)]]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        left = feed(folder / "a", f"ALTER TABLE t {what}", *(put(4, (ID, M), *r) for r in later))
+        right = snapshot(folder / "b", (ID, M), *rows, *later)
+        for sides in ((left, right), (right, left)):
+            code, text = run(capsys, *sides)
+            assert code == 0, text
+            assert ": rows before it have n as m\n" in text
+        code, text = run(capsys, left, snapshot(folder / "c", (ID, M), (1, 10), (2, 21), *later))
+        assert code == 1, text
+        assert "after.m (int32)\n    left   20\n    right  21\n" in text.replace("      ", "    ")
+        code, text = run(capsys, left, snapshot(folder / "d", (ID, N), *rows, *later))
+        assert code == 1, text
+        assert "column m: only on the left" in text.lower()
+
+
+def test_feed_without_statements_has_the_new_name_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = feed(tmp_path / "a", "ALTER TABLE t RENAME COLUMN n TO m", put(4, (ID, M), 3, 30))
+    right = write(tmp_path / "b", *BEFORE, put(4, (ID, M), 3, 30))
+    code, text = run(capsys, left, right)
+    assert code == 0, text
+    assert "not compared: the name of n of s.t (ALTER TABLE t RENAME COLUMN n TO m (" in text
+    code, text = run(capsys, left, write(tmp_path / "c", *BEFORE, put(4, (ID, M), 3, 31)))
+    assert code == 1, text
+
+
+@pytest.mark.parametrize(
+    ("what", "columns", "why"),
+    [
+        ("RENAME COLUMN id TO m", (M, N), "column id: it is of the key"),
+        ("RENAME COLUMN n TO m, RENAME COLUMN m TO n", (ID, M), "it is changed again"),
+        ("RENAME COLUMN n TO m, ADD n INT", (ID, M), "it is changed again"),
+    ],
+)
+def test_renamed_column_whose_rows_are_not_known_is_never_called_equal(
+    what: str,
+    columns: Sequence[Column],
+    why: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left = feed(tmp_path / "a", f"ALTER TABLE t {what}")
+    code, text = run(capsys, left, snapshot(tmp_path / "b", columns, (1, 10), (2, 20)))
+    assert code == 2, text
+    assert why in text
+
+
+def test_new_name_that_later_rows_lack_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = feed(tmp_path / "a", "ALTER TABLE t RENAME COLUMN n TO m", put(4, (ID, N), 3, 30))
+    right = snapshot(tmp_path / "b", (ID, N), (1, 10), (2, 20), (3, 30))
+    code, text = run(capsys, left, right)
+    assert code == 2, text
+    assert "the rows after it have no m" in text
+
+
+def test_row_with_the_old_and_the_new_name_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = put(4, (ID, N, M), 3, 30, 31)
+    left = feed(tmp_path / "a", "ALTER TABLE t RENAME COLUMN n TO m", later)
+    right = snapshot(tmp_path / "b", (ID, M), (1, 10), (2, 20), (3, 31))
+    code, text = run(capsys, left, right)
+    assert code == 2, text
+    assert "it was renamed m, and the row has both" in text
 
 
 @pytest.mark.parametrize(
