@@ -15,7 +15,7 @@ from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.options import parse_options
-from cdcwire.core.rows import Row
+from cdcwire.core.rows import Layout, Row
 from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.instants import UTC
@@ -206,7 +206,7 @@ class _Surveying:
         self._spans: dict[Name, SpanTally] = {}
         self._progress = 0
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
-        self._shapes: dict[tuple[int, bool, bool], Table] = {}
+        self._shapes: dict[tuple[int, int, int], tuple[Table, Layout | None, Layout | None]] = {}
         self._extent = ExtentCounting()
         reader = survey.format.comparing.key_reader
         self._keys = None if reader is None else KeyChecking(reader(survey.context))
@@ -370,16 +370,24 @@ class _Surveying:
             locate_problem(problem, place, on_error, self.survey_of.has_lines, self._open_file)
 
     def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
-        """Return whether the layout of a row is new: a new layout has a separate table object."""
+        """Return whether the layout of a row is new.
+
+        A new layout is another object, or has another table, although no column is read.
+        """
         is_new = False
         for change in changes:
             if not isinstance(change, Row):
                 return True
-            shape = id(change.table), change.new is None, change.old is None
-            if shape not in self._shapes:
+            shape = (
+                change.table,
+                None if change.new is None else change.new_layout,
+                None if change.old is None else change.old_layout,
+            )
+            identity = id(shape[0]), id(shape[1]), id(shape[2])
+            if identity not in self._shapes:
                 if len(self._shapes) >= _MAX_SEEN:
                     self._shapes.clear()
-                self._shapes[shape] = change.table
+                self._shapes[identity] = shape
                 is_new = True
         return is_new
 
