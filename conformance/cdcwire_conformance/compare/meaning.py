@@ -36,7 +36,10 @@ _BARE_POINT = r"(:[0-9]{2})\.($|[^0-9])"
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A regular expression, for Java and Python, whose matches leave their first N groups."""
+    """A regular expression, for Java and Python, whose matches leave their first N groups.
+
+    Each match has a point: these are fractions of seconds and of numbers.
+    """
 
     pattern: str
     groups: int
@@ -275,6 +278,8 @@ def is_named(column: str, table: CanonicalTable, names: Collection[str]) -> bool
 def replaced(text: str, replacements: Iterable[Replacement]) -> str:
     """Return a text with replacements made one after the other."""
     for each in replacements:
+        if "." not in text:
+            break
         pattern, kept = _compiled(each)
         text = pattern.sub(kept, text)
     return text

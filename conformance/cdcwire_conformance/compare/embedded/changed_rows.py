@@ -113,8 +113,6 @@ def _place_of(change: Change) -> RowPlace | None:
     if change.row.source is None:
         return None
     topic, partition, offset, file, line, row = change.row.source
-    place = RowPlace(file, line, topic, partition, offset, row)
-    return None if place == _NOWHERE else place
-
-
-_NOWHERE = RowPlace()
+    if file is line is topic is partition is offset is row is None:
+        return None
+    return RowPlace(file, line, topic, partition, offset, row)
