@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64decode
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
+from itertools import count
 from typing import Any, TypeAlias
 
 from benchmarks.document import Result, arguments, finish
@@ -26,6 +27,7 @@ from cdcwire import Change, Decoder, StoredFile, get_format
 from cdcwire.core.context import Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
+from cdcwire.model.events import Event, Position
 from cdcwire_generators.workloads import workload, workload_tables
 
 TABLE = "orders-10"
@@ -38,12 +40,23 @@ Peer: TypeAlias = Callable[[bytes], PeerRow]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A format with its goal against the plain decoder. ``peer``: what people write for it."""
+    """A format with its goal against the plain decoder. ``peer``: what people write for it.
+
+    ``title``: the messages of a format that is measured more than once. ``is_mysql``: they are of
+    MySQL's connector.
+    """
 
     format: str
     bar: float
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     peer: Peer | None = None
+    title: str = ""
+    is_mysql: bool = False
+
+    @property
+    def name(self) -> str:
+        """The format, and what its messages are."""
+        return f"{self.format} {self.title}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +109,8 @@ def _of_numbers(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def debezium_peer(value: bytes) -> PeerRow:
-    payload = json.loads(value)["payload"]
+    payload = json.loads(value)
+    payload = payload.get("payload", payload)
     return _of_payload(payload["before"]), _of_payload(payload["after"])
 
 
@@ -112,6 +126,8 @@ def _of_payload(row: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 TIDB = {"enable-tidb-extension": True}
+MYSQL = {"connector": "mysql", "dialect": "debezium-3.6"}
+OFF = {"replica-identity": "full", "schemas-enable": "false"}
 KINDS = (
     Kind("canal-json", 15.0, TIDB, canal_peer),
     Kind("open-protocol", 12.0, {"max-batch-size": 1}),
@@ -119,6 +135,9 @@ KINDS = (
     Kind("csv", 10.0, {"include-commit-ts": True}),
     Kind("avro", 6.0, TIDB),
     Kind("debezium-json", 14.0, {"replica-identity": "full"}, debezium_peer),
+    Kind("debezium-json", 14.0, MYSQL, debezium_peer, "of MySQL", is_mysql=True),
+    Kind("debezium-json", 14.0, OFF, debezium_peer, "without schema"),
+    Kind("debezium-json", 14.0, {**MYSQL, **OFF}, debezium_peer, "of MySQL without schema", True),
     Kind("maxwell-json", 9.0, {}, maxwell_peer),
 )
 
@@ -134,7 +153,9 @@ def feed(kind: Kind, rows: int, seed: int) -> Feed:
     """Return a workload as records, with what a decoder needs to know; no tombstones."""
     format_ = get_format(kind.format)
     context = Context(options=kind.options, tables=tuple(workload_tables(TABLE)))
-    events = workload(TABLE, rows, seed, inserts_only=False)
+    events: Iterable[Event] = workload(TABLE, rows, seed, inserts_only=False)
+    if kind.is_mysql:
+        events = map(_of_mysql, count(), events)
     messages = list(format_.from_events(events, context=context))
     records = [
         each
@@ -143,6 +164,23 @@ def feed(kind: Kind, rows: int, seed: int) -> Feed:
         and isinstance(each, StoredFile) == (format_.carriers == ("storage",))
     ]
     return Feed(records, format_.prepared(messages, context), rows)
+
+
+def _of_mysql(number: int, event: Event) -> Event:
+    """Return a change with a place in a binlog."""
+    moments = {"ts_us": "1700000000123456", "ts_ns": "1700000000123456789"}
+    extra = {**event.extra, **moments, "connector": "mysql", "thread": "7"}
+    extra |= {f"source_{name}": text for name, text in moments.items()}
+    position = Position(
+        commit_ms=1700000000000 + number,
+        sent_ms=1700000000123 + number,
+        file="binlog.000012",
+        pos=4711 + 97 * number,
+        row=0,
+        gtid=f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{number}",
+        server_id=223344,
+    )
+    return replace(event, position=position, extra=extra)
 
 
 def compare(kind: Kind, rows: int, rounds: int) -> list[Result]:
@@ -169,8 +207,8 @@ def compare(kind: Kind, rows: int, rounds: int) -> list[Result]:
         found.append(("json", "dicts", "Decoder.decode to dicts against json.loads", PEER_BAR))
     return [
         Result(
-            f"{slower}/{faster}/{kind.format}",
-            f"{kind.format}, {title}",
+            f"{slower}/{faster}/{kind.name}",
+            f"{kind.name}, {title}",
             round(times[slower] / times[faster], 3),
             "x",
             bar,
@@ -210,7 +248,7 @@ def assert_equal(kind: Kind, measured: Feed, warm_up: Feed) -> None:
     decode_each(decoder, warm_up.records)
     for record in measured.records:
         if decoder.decode(record) != plain.decode(record):
-            raise AssertionError(f"{kind.format}: the decoders give different events")
+            raise AssertionError(f"{kind.name}: the decoders give different events")
     if kind.peer is None:
         return
     rows = decoder_of(kind, measured, rows=dict)
@@ -218,7 +256,7 @@ def assert_equal(kind: Kind, measured: Feed, warm_up: Feed) -> None:
         [change] = rows.decode(record)
         assert isinstance(change, Change)
         if (change.before, change.after) != kind.peer(record.value or b""):
-            raise AssertionError(f"{kind.format}: the peer gives another row")
+            raise AssertionError(f"{kind.name}: the peer gives another row")
 
 
 if __name__ == "__main__":

@@ -180,8 +180,8 @@ class _Forms:
     def _member(self, member: Member) -> Schema | None:
         if member.name in _ROWS:
             return self._struct(member.name)
-        if member.name == "unique":
-            return inferred_schema(member.value)
+        if member.name == "unique":  # where it is null, it has no columns
+            return replace(inferred_schema(member.value), optional=False)
         if member.name != "source" or not isinstance(member.value, JsonObject):
             return _KNOWN.get(member.name)
         inner = [(part.name, _of_source(part)) for part in member.value.members]

@@ -281,12 +281,55 @@ def test_decimal_is_read_in_the_form_that_its_text_shows(text: str) -> None:
     assert outcome(decoder.decode, message) == plain
 
 
+BOUNDED = Table(
+    "t",
+    "public",
+    columns=(
+        Column("id", IntType(8, unsigned=True), nullable=False),
+        Column("v", IntType(64, unsigned=True)),
+        Column("d", DecimalType(3, 2)),
+        Column("b", BytesType(2)),
+    ),
+)
+AT_LIMITS = {
+    "id": (b'"id":1,', (b"0", b"255", b"256", b"-1")),
+    "v": (b'"v":"AQ=="', (b"1", b"-1", b"9223372036854775807", b"9223372036854775808")),
+    "v as bytes": (b'"v":"AQ=="', (b'"AA=="', b'"AP//////////"', b'"AQAAAAAAAAAA"', b'"/w=="')),
+    "d": (b'"d":"AQ=="', (b'"A+c="', b'"A+g="', b'"/Bk="', b'"/Bg="', b'"1234"', b'"9.99"')),
+    "b": (b'"b":null', (b'"YWI="', b'"YWJj"', b'""')),
+}
+
+
+@pytest.mark.parametrize("case", AT_LIMITS)
+def test_value_at_the_limit_of_its_definition_is_that_of_the_plain_decoder(case: str) -> None:
+    context = Context(tables=(BOUNDED,))
+    decoder = RowDecoder(context)
+    sent, texts = AT_LIMITS[case]
+    value = MYSQL.replace(b'"v":"x"', b'"v":"AQ=="')
+    for text in (sent.partition(b":")[2].strip(b","), *texts) * 2:
+        name = sent.partition(b":")[0]
+        changed = value.replace(sent.strip(b","), b"%b:%b" % (name, text))
+        message = KafkaMessage(b'{"id":1}', changed)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
+        assert outcome(decoder.decode, message) == plain
+
+
 def test_broken_source_of_a_table_that_is_not_wanted_is_refused() -> None:
     decoder = RowDecoder(Context(selection=Selection(tables=frozenset({("a", "b")}))))
     assert list(decoder.decode(KafkaMessage(b'{"id":1}', MYSQL))) == []
     broken = MYSQL.replace(b'"file":"b.1"', b'"file":1')
     with pytest.raises(DecodeError, match="file is not a string"):
         decoder.decode(KafkaMessage(b'{"id":1}', broken))
+
+
+def test_null_in_place_of_the_key_of_cdl_has_no_columns() -> None:
+    value = next(each.value for each in alone("cdl") if each.value is not None)
+    decoder = RowDecoder()
+    for changed in (value, value.replace(b'"unique":{"id":0}', b'"unique":null')):
+        message = KafkaMessage(None, changed)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=Context()), message)
+        assert outcome(decoder.decode, message) == plain
+    assert changed != value
 
 
 def test_learned_plans_are_bounded() -> None:
