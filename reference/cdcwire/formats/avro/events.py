@@ -23,6 +23,7 @@ from cdcwire.model.events import (
     NOWHERE,
     Event,
     Image,
+    Marker,
     Position,
     Progress,
     RowChange,
@@ -55,7 +56,8 @@ def events_of(
         case Datums() as datums:
             row = datums
         case None | DeletedAt():
-            assert message.key is not None  # a message has a key or a value
+            if message.key is None:
+                return [Marker("tombstone", None, _deleted_at(message), {"message_key": None})]
             row = message.key
     table = table_of(row.plan, key_of(message.key))
     assert table.name is not None  # a record has a name
@@ -63,13 +65,15 @@ def events_of(
         return []
     reading = RowReading(settings, labels, selection)
     if row is message.key:
-        deleted = message.value
-        position = NOWHERE
-        if isinstance(deleted, DeletedAt):
-            position = Position(commit_ts=deleted.commit_ts)
+        position = _deleted_at(message)
         before = reading.image(row.plan, row.values, table)
         return [RowChange(table, "delete", before, None, position, sent="key")]
     return [reading.row_change(row, table)]
+
+
+def _deleted_at(message: Message) -> Position:
+    deleted = message.value
+    return Position(commit_ts=deleted.commit_ts) if isinstance(deleted, DeletedAt) else NOWHERE
 
 
 def _schema_change(ddl: Ddl, selection: Selection) -> list[Event]:

@@ -48,7 +48,10 @@ class DeletedAt:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A Kafka message. ``key`` None: no key; ``value`` None: Kafka's null, a delete."""
+    """A Kafka message. ``key`` None: no key; ``value`` None: Kafka's null, a delete.
+
+    With neither, nothing says which row was deleted.
+    """
 
     key: Datums | None
     value: Datums | Ddl | Checkpoint | DeletedAt | None

@@ -18,7 +18,7 @@ from cdcwire.core.message import StoredFile, expect_kafka
 from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
 from cdcwire.formats.avro.checksum import verify_checksum
 from cdcwire.formats.avro.extension import read_extension
-from cdcwire.formats.avro.message import Datums, Message
+from cdcwire.formats.avro.message import Datums, DeletedAt, Message
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
     CHECKSUM_VERSION_FIELD,
@@ -38,6 +38,7 @@ from cdcwire.model.paths import Path, Step
 from cdcwire.model.tso import ms_of_tso
 
 UNKNOWN = "avro: unknown types"
+_KEYS = "avro: key record"
 _KINDS = {1: "DDL", 2: "checkpoint", 3: "delete with its timestamp"}
 _OPS = {"c": "insert", "u": "update", "d": "delete"}
 _PARTS: dict[str, tuple[EventPart, ...]] = {
@@ -95,6 +96,8 @@ def warnings(message: AnyMessage, context: Context) -> tuple[str, ...]:
         return ()
     settings = read_settings(context)
     found = read_bytes(message.key, message.value, KnownSchemas(context.schemas), settings)
+    if found.key is None and (found.value is None or isinstance(found.value, DeletedAt)):
+        return (f"a delete in a table without primary key, of an unknown row ({_KEYS})",)
     return _warnings(dict(_plans(found)), found.value, settings)
 
 

@@ -67,10 +67,11 @@ def read_message(
     selection: Selection = EVERYTHING,
 ) -> Message:
     """Read key and value. Raises: DecodeError."""
-    if key is None and value is None:
+    if key is None and value is None and not settings.is_ticdc:
         problem = (
             "a message has a key or a value; TiCDC's new architecture sends neither for a delete "
-            "in a table without primary key, so nothing says which row went"
+            "in a table without primary key, so nothing says which row went: dialect=ticdc reads "
+            "it as a tombstone"
         )
         raise DecodeError(problem, 0, MESSAGES, ("key",))
     found_key = None
@@ -122,6 +123,7 @@ def _read_value(
         kind = reader.byte(WATERMARK)
         reader.note(0, kind, "avro: ddl" if kind == DDL_BYTE else WATERMARK, "kind")
         return read_ddl(reader) if kind == DDL_BYTE else Checkpoint(read_timestamp(reader))
+    has_key = has_key or settings.is_ticdc
     if has_key and first == DELETE_BYTE and _may_tell_deletes(reader, settings):
         reader.byte(WATERMARK)
         reader.note(0, DELETE_BYTE, WATERMARK, "kind")

@@ -37,7 +37,16 @@ from cdcwire.formats.avro.topics import (
 )
 from cdcwire.formats.avro.values import ValueWriter, with_labels
 from cdcwire.formats.avro.wire import encode
-from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Marker,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from cdcwire.model.kinds import BitType, Column, EnumType, Role, SetType, Value
 
 MESSAGES = "avro: messages"
@@ -137,6 +146,10 @@ class MessageWriter:
             case Progress(what="checkpoint"):
                 commit_ts = _commit_ts(event.position, "avro: watermark")
                 return [KafkaMessage(*encode(Message(None, Checkpoint(commit_ts))))]
+            case Marker(what="tombstone", extra={"message_key": None}) if self.settings.is_ticdc:
+                known = event.position.commit_ts is not None
+                deleted = self._deleted_at(event.position) if known else None
+                return [KafkaMessage(*encode(Message(None, deleted)))]
             case _:
                 raise EncodeError(f"there is no message for {event.what!r}", MESSAGES, ("what",))
 
@@ -165,7 +178,13 @@ class MessageWriter:
             if layout.key:
                 key = self._datums(layout, layout.key_side(), image, topic)
             elif is_delete and not self.settings.include_before_value:
-                raise EncodeError("a table without handle key has no deletes", KEY_CLAUSE)
+                problem = "a table without handle key has no deletes"
+                if self.settings.is_ticdc:
+                    problem = (
+                        "of a delete in a table without primary key nothing is sent, not even its "
+                        "row: avro-include-before-value=true sends it"
+                    )
+                raise EncodeError(problem, KEY_CLAUSE)
         if is_delete and not self.settings.include_before_value:
             deleted = self._deleted_at(event.position)
             return self._within_limit(*encode(Message(key, deleted)))
