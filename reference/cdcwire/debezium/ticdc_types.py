@@ -24,6 +24,7 @@ from cdcwire.model.events import Table
 from cdcwire.model.kind_text import kind_text
 
 _DEFAULTS = "debezium-json: ticdc defaults"
+_TYPES = "debezium-json: ticdc types"
 _BYTES = frozenset(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"))
 
 
@@ -32,25 +33,38 @@ def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
     named = table_named(change.source)
     known = next((t for t in tables if (t.schema, t.name) == (named.schema, named.name)), named)
     defined = {column.name: column.type for column in known.columns or ()}
+    warnings = list(change.warnings)
+    for row in (change.before, change.after):
+        pairs = list(zip(row.schema.fields, row.values or (), strict=False))
+        nulls = [field.name for field, value in pairs if _may_be_null(field.schema, value)]
+        if nulls:
+            problem = "TiCDC sends the default of a column for NULL"
+            warnings.append(f"{problem}: {_shown(nulls)} ({_DEFAULTS})")
+        wrapped = [
+            field.name
+            for field, value in pairs
+            if field.name not in defined and _may_wrap(field.schema, value)
+        ]
+        if wrapped:
+            problem = "TiCDC sends BIGINT UNSIGNED as a signed number, and no type is given of"
+            warnings.append(f"{problem} {_shown(wrapped)} ({_TYPES})")
     return replace(
         change,
         before=_row(change.before, "before", defined),
         after=_row(change.after, "after", defined),
-        warnings=(*change.warnings, *_warnings_of(change.before), *_warnings_of(change.after)),
+        warnings=tuple(warnings),
     )
 
 
-def _warnings_of(row: Row) -> list[str]:
-    """Return a warning that names the columns whose NULL TiCDC may have sent as a default."""
-    if row.values is None:
-        return []
-    fields = zip(row.schema.fields, row.values, strict=True)
-    names = [field.name for field, value in fields if _may_be_null(field.schema, value)]
-    if not names:
-        return []
-    shown = ", ".join(f"{name:.40}" for name in names[:5])
+def _shown(names: list[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return [f"TiCDC sends the default of a column for NULL: {shown}{more} ({_DEFAULTS})"]
+    return ", ".join(f"{name:.40}" for name in names[:5]) + more
+
+
+def _may_wrap(schema: Schema, value: ConnectValue) -> bool:
+    """Return whether a number may be that of an unsigned one from 2^63 on."""
+    is_open = schema.type == "int64" and schema.name is None and schema.parameter(TIDB_TYPE) is None
+    return is_open and isinstance(value, int) and value < 0
 
 
 def _may_be_null(schema: Schema, value: ConnectValue) -> bool:
