@@ -1,6 +1,6 @@
 """Bad input of TiCDC's protocols through the command line: one line with byte, path and clause.
 
-What a producer does wrong, and no reader can repair, is read as it was sent, with a warning.
+Faults of a producer that no reader can repair are read as they were sent, with a warning.
 """
 
 from __future__ import annotations

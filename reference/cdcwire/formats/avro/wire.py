@@ -70,8 +70,7 @@ def read_message(
     if key is None and value is None and not settings.is_ticdc:
         problem = (
             "a message has a key or a value; TiCDC's new architecture sends neither for a delete "
-            "in a table without primary key, so nothing says which row went: dialect=ticdc reads "
-            "it as a tombstone"
+            "in a table without primary key; set dialect=ticdc to read it as a tombstone"
         )
         raise DecodeError(problem, 0, MESSAGES, ("key",))
     found_key = None

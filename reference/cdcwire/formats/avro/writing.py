@@ -181,8 +181,8 @@ class MessageWriter:
                 problem = "a table without handle key has no deletes"
                 if self.settings.is_ticdc:
                     problem = (
-                        "of a delete in a table without primary key nothing is sent, not even its "
-                        "row: avro-include-before-value=true sends it"
+                        "a delete in a table without primary key is sent without its row; set "
+                        "avro-include-before-value=true"
                     )
                 raise EncodeError(problem, KEY_CLAUSE)
         if is_delete and not self.settings.include_before_value:
