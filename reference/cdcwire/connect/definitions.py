@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from cdcwire.connect import types
 from cdcwire.connect.columns import plan_column
@@ -51,8 +52,12 @@ _UNSIGNED = Schema(
 _CDL_INSTANT = replace(_INSTANT, parameters=((_NUMBERS, types.CONNECT_TIMESTAMP),))
 
 
+@lru_cache(maxsize=256)
 def defined_struct(columns: tuple[Column, ...], style: Style) -> Schema:
-    """Return the struct of the rows of a table. Raises: EncodeError, for a column without form."""
+    """Return the struct of the rows of a table, the same object for the same columns.
+
+    Raises: EncodeError, for a column without form.
+    """
     style = replace(style, with_defaults=False)
     fields = []
     for column in columns:

@@ -209,7 +209,7 @@ def _plan(
 ) -> tuple[tuple[Column, ...], tuple[Convert | None, ...]]:
     converters = []
     for field in schema.fields:
-        convert = model_converter(field.schema, placeholder)
+        convert = _CONVERTERS.get(field.schema, placeholder)
         converters.append(None if convert is as_it_is else convert)
     return columns_of(schema), tuple(converters)
 
@@ -255,6 +255,9 @@ def _bytes_kind(schema: Schema) -> kinds.Type:
 def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value]:
     """Return what turns a value of the wire, not None, into one of the model."""
     return _guarded(_converter(schema), unavailable_values(schema, placeholder))
+
+
+_CONVERTERS = MadeOfSchemas(model_converter)  # columns of inferred structs share them
 
 
 def _converter(schema: Schema) -> Convert:

@@ -6,15 +6,26 @@ import math
 
 import pytest
 
-from cdcwire.connect import Schema
+from cdcwire.connect import Schema, logical
 from cdcwire.connect.columns import plan_column
-from cdcwire.connect.logical import kind_of
+from cdcwire.connect.definitions import defined_struct
+from cdcwire.connect.logical import image_of, kind_of
 from cdcwire.connect.schema import RULES
 from cdcwire.connect.schemaless import inferred_schema, read_schemaless
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import read_json
-from cdcwire.model.kinds import ArrayType, BytesType, Column, FloatType, StructType, UnknownType
+from cdcwire.model.kinds import (
+    UNAVAILABLE,
+    ArrayType,
+    BytesType,
+    Column,
+    FloatType,
+    IntType,
+    StructType,
+    TextType,
+    UnknownType,
+)
 
 ITEMS = {
     "[]": "string",
@@ -84,3 +95,29 @@ def test_bytes_of_a_point_are_bytes_in_every_mode(mode: str) -> None:
     style = Style("debezium", binary=mode)  # type: ignore[arg-type]  # one of its modes
     fields = plan_column(column, style).schema.fields
     assert [field.schema for field in fields] == [Schema("double"), Schema("bytes", True)]
+
+
+def test_rows_of_inferred_types_share_the_converters_of_their_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A new converter for each column of each row takes longer than to read the row."""
+    made: list[str] = []
+
+    def unavailable(schema: Schema, placeholder: str) -> tuple[str, ...]:
+        made.append(schema.type)
+        return (placeholder,) if schema.type == "string" else ()
+
+    monkeypatch.setattr(logical, "unavailable_values", unavailable)
+    rows = [read_json(text, RULES).value for text in (b'{"n":1,"v":"a"}', b'{"n":2,"v":"?!"}')]
+    first, second = (image_of(inferred_schema(row), (5, "?!"), "?!") for row in rows)
+    assert first == second
+    assert first.values == (5, UNAVAILABLE)
+    assert made == ["int64", "string"]
+
+
+def test_a_definition_has_one_struct() -> None:
+    """What is known of a struct is found again by the object."""
+    columns = (Column("id", IntType(32)), Column("v", TextType()))
+    style = Style("debezium")
+    assert defined_struct(columns, style) is defined_struct((columns[0], columns[1]), style)
+    assert defined_struct(columns, style) is not defined_struct(columns[:1], style)
