@@ -41,9 +41,11 @@ from cdcwire_conformance.compare.notes import (
     check_orders,
     checkpoint_notes,
     clock_notes,
+    missing_tables,
     nothing_compared,
     unordered_parts,
     unread_of,
+    unreadable_notes,
     unused_definitions,
     window_note,
 )
@@ -273,7 +275,7 @@ def compare_tables(
         str(left.source),
         str(right.source),
         (),
-        tuple(_missing_tables(ours, theirs)),
+        tuple(missing_tables(ours, theirs)),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
         (
             *terms.left_out,
@@ -342,13 +344,6 @@ def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -
     return sorted((options.columns or frozenset()) - known)
 
 
-def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
-    ours, theirs = set(ours), set(theirs)
-    lines = [f"table {name_text(name)}: only on the left" for name in ours - theirs]
-    lines += [f"table {name_text(name)}: only on the right" for name in theirs - ours]
-    return sorted(lines)
-
-
 def _one_lacking(
     own: Mapping[TableName, CanonicalTable], everything: Mapping[TableName, CanonicalTable]
 ) -> CanonicalTable:
@@ -411,6 +406,7 @@ class _Comparing:
         reshaped = self.reshaped.get(name, NOT_RESHAPED)
         notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
         notes += reshaped.notes
+        notes += unreadable_notes(found.counts)
         if not set(merged.table.key or ()) <= set(merged.table.column_names):
             notes.append("not all key columns are on both sides: rows do not pair by key")
         sides: tuple[tuple[SideName, OpenedFeed], ...]

@@ -11,7 +11,7 @@ from cdcwire.core.orders import shown_place
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
+from cdcwire_conformance.compare.result import Comparison, Counts, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
 from cdcwire_conformance.decode.clock_changes import ClockFacts
 
@@ -135,3 +135,23 @@ def unused_definitions(options: CompareOptions, known: Collection[TableName]) ->
         first = name_text(defined[0])
         names = first if len(defined) == 1 else f"any of {len(defined):,} tables, such as {first}"
         yield f"--ddl, --tables: no feed has rows of {names}"
+
+
+def missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
+    """Return a line for each table that only one side has."""
+    ours, theirs = set(ours), set(theirs)
+    lines = [f"table {name_text(name)}: only on the left" for name in ours - theirs]
+    lines += [f"table {name_text(name)}: only on the right" for name in theirs - ours]
+    return sorted(lines)
+
+
+def unreadable_notes(counts: Counts | None) -> Iterator[str]:
+    """Yield which rows of one side may not be alone, because the other side has unreadable ones."""
+    if counts is None:
+        return
+    for side, alone, other, unreadable in (
+        ("left", counts.only_left, "right", counts.unreadable_right),
+        ("right", counts.only_right, "left", counts.unreadable_left),
+    ):
+        if alone and unreadable:
+            yield f"rows only on the {side} may be those that can't be read on the {other}"
