@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ from cdcwire_conformance.output.html.render import render_template
 from cdcwire_conformance.visible import visible
 
 _FILES_SHOWN = 50  # of each side
+_SIZE = re.compile(r" \([0-9]+ bytes\)\Z")
 # The name of the count, the verdict of the rows, and the heading.
 _VERDICTS_OF_TABLE = (
     ("missing", "missing", "Missing in the table"),
@@ -294,11 +296,13 @@ def _values(column: ColumnDifference) -> tuple[_Value, _Value]:
         return _Value(left), _Value(right)
     if column.left.hidden or column.right.hidden:
         return _Value("", left), _Value("", right)
-    same = first_difference(left, right)
-    end = first_difference(left[same:][::-1], right[same:][::-1])
-    return _marked(left, same, end), _marked(right, same, end)
+    ours, theirs = left, right
+    if column.kind.startswith("bytes"):
+        ours, theirs = (_SIZE.sub("", text) for text in (left, right))
+    same = first_difference(ours, theirs)
+    end = first_difference(ours[same:][::-1], theirs[same:][::-1])
+    return _marked(left, same, len(ours) - end), _marked(right, same, len(theirs) - end)
 
 
-def _marked(text: str, start: int, end: int) -> _Value:
-    stop = len(text) - end
+def _marked(text: str, start: int, stop: int) -> _Value:
     return _Value(text[:start], text[start:stop], text[stop:])

@@ -85,6 +85,18 @@ def test_page_marks_the_part_that_differs(page: str) -> None:
     assert "<mark> </mark>" in page
 
 
+def test_page_marks_the_bytes_that_differ_and_not_their_number() -> None:
+    pytest.importorskip("jinja2", reason="needs the extra html")
+    from cdcwire_conformance.compare.page import html_text
+
+    bytes_ = ColumnDifference("after", "b", "bytes", Shown(""), Shown("00000000"))
+    row = RowDifference("changed", "update", (("id", Shown("1")),), (), 1, 1, (bytes_,))
+    table = TableComparison("t", Counts(1, 1, 1, 1, changed=1), (row,))
+    text = html_text(replace(comparison(), tables=(table,)))
+    assert "0x (0 bytes)" in text
+    assert "0x<mark>00000000</mark> (4 bytes)" in text
+
+
 def test_hostile_text_of_a_page_stays_text(page: str) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script" not in page
