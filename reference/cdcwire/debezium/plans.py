@@ -80,11 +80,12 @@ class ChangePlan:
     """Reads the payloads of one schema as events.
 
     ``make``: of the groups of a match and the physical table in the key; None for the rows of a
-    table that is not wanted.
+    table that is not wanted. ``may_say_connector``: not only the source may have such a member.
     """
 
     match: Callable[[str], re.Match[str] | None]
     make: Make
+    may_say_connector: bool
 
 
 def change_plan(
@@ -117,7 +118,16 @@ def change_plan(
     lines.table = table
     writer.names.update(lines.names)
     pattern, make = writer.function(part, [*part.lines, *lines.all()], "groups, physical_table")
-    return ChangePlan(pattern.fullmatch, make)
+    return ChangePlan(pattern.fullmatch, make, _connectors(schema) > 1)
+
+
+def _connectors(schema: Schema) -> int:
+    """Return how many members may have the name of that of ``source``; a map may have many."""
+    if schema.type == "map":
+        return 2
+    inner = [*(each.schema for each in schema.fields), *([schema.items] if schema.items else [])]
+    named = sum(each.name == "connector" for each in schema.fields)
+    return named + sum(map(_connectors, inner))
 
 
 def _member(schema: Schema, value: ConnectValue, *path: str) -> ConnectValue:

@@ -30,6 +30,7 @@ from cdcwire.formats.debezium_json.wire import TICDC, image_schemas, key_bytes, 
 from cdcwire.model.events import Event
 
 _MAX_BYTES = 1 << 20  # of a payload: matching takes some memory for each escape
+_ENVELOPES = (b'{"schema":', b'{"payload":')
 _MAX_PLANS = 2  # of one schema, by the key
 
 
@@ -66,22 +67,24 @@ class RowDecoder(FastDecoder):
         value = message.value
         if not value or len(value) > _MAX_BYTES:
             raise Irregular
-        key, physical_table = self.keys.read(message)
         found = self._heads.find(value) if self._has_schemas else None
+        if found is None and value.startswith(_ENVELOPES):
+            raise Irregular
+        key, physical_table = self.keys.read(message)
         if found is not None:
             if value[-1:] != b"}":
                 raise Irregular
             start, plans_of = found
             text, plans = value[start:-1].decode(), plans_of.of_key.get(key, ())
         elif self._has_alone:
-            start, text, plans = 0, value.decode(), self.alone.plans(value, key)
+            text, plans = value.decode(), self.alone.plans(value, key)
         else:
-            raise Irregular
-        if value.find(TICDC, start) >= 0:  # they have rules of their own
             raise Irregular
         for _, plan in plans:
             match = None if plan is None else plan.match(text)
             if plan is not None and match is not None:
+                if plan.may_say_connector and TICDC in value:  # it has rules of its own
+                    raise Irregular
                 event = plan.make(match.groups(), physical_table)
                 return [] if event is None else [event]
         raise Irregular
@@ -91,7 +94,8 @@ class RowDecoder(FastDecoder):
         found = read_message(message, self.settings, self.tables)
         events = list(events_of(found, key_bytes, self.settings, self.selection))
         value = message.value
-        if self._is_usual and isinstance(found, Change) and value and len(value) <= _MAX_BYTES:
+        is_usual = self._is_usual and value and len(value) <= _MAX_BYTES and TICDC not in value
+        if is_usual and value is not None and isinstance(found, Change):
             self._learn(message, value, found)
         return events
 
@@ -113,7 +117,7 @@ class RowDecoder(FastDecoder):
         if known is None or len(known[1].of_key) >= _MAX_PLANS or key in known[1].of_key:
             return
         start, plans = known
-        if TICDC in value[:start] or (plans.of_key and not self._heads.spend(value[:start])):
+        if plans.of_key and not self._heads.spend(value[:start]):
             return
         plan = None
         with suppress(*IRREGULARITIES):  # it is remembered that there is none

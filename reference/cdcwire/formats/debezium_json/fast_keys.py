@@ -9,6 +9,7 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed, PayloadReader, Schema, payload_reader
 from cdcwire.connect.fast import KnownHeads
 from cdcwire.connect.strings import quoted
+from cdcwire.connect.types import CONNECT_TIME
 from cdcwire.core.caches import Credit
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.json_strings import ONCE
@@ -22,8 +23,11 @@ from cdcwire.formats.debezium_json.wire import read_key
 Found: TypeAlias = "tuple[KeyFacts, str | None]"
 """The facts of a key, and the physical table that ByLogicalTableRouter put into it."""
 
+_Head: TypeAlias = "tuple[PayloadReader, KeyFacts, int | None, bool]"
+
 _NO_KEY = KeyFacts(()), None
 _UNKNOWN = KeyFacts(None, is_known=False), None
+_EXACT = ("int16", "int32", "int64", "string")  # a pattern is the whole check of their values
 _MAX_FORMS = 16  # of keys without schema
 _PRICE = 1 << 12  # see ``Credit``
 # Any scalar without escapes is good JSON.
@@ -39,7 +43,7 @@ class KeyReader:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._heads: KnownHeads[tuple[PayloadReader, KeyFacts, int | None] | None] = KnownHeads()
+        self._heads: KnownHeads[_Head | None] = KnownHeads()
         self.forms: list[tuple[Callable[[str], re.Match[str] | None], KeyFacts]] = []
         self._credit = Credit()
 
@@ -71,17 +75,27 @@ class KeyReader:
             self._heads.learn(key, self._reader)
             facts, place = self._facts(schema, parsed)
         else:
-            start, (reader, facts, place) = found[0], found[1]
-            if not key.endswith(b"}"):
+            start, (reader, facts, place, is_exact) = found[0], found[1]
+            if key[-1:] != b"}" or len(key) > _MAX_BYTES:
                 raise Irregular
-            payload = reader.read(key[start:-1])
+            text = key[start:-1].decode()
+            match = reader.match(text)
+            if match is None:
+                raise Irregular
+            if place is None and is_exact and "\\" not in text:
+                return facts, None
+            payload = reader.convert(match.groups())
         return facts, None if place is None else payload[place]
 
-    def _reader(self, schema: Schema) -> tuple[PayloadReader, KeyFacts, int | None] | None:
+    def _reader(self, schema: Schema) -> _Head | None:
         reader = payload_reader(schema)
         if reader is None:
             return None
-        return reader, *self._facts(schema, Parsed(Envelope(schema, ()), None, 0, 0))
+        is_exact = all(
+            each.schema.type in _EXACT and each.schema.name != CONNECT_TIME
+            for each in schema.fields
+        )
+        return reader, *self._facts(schema, Parsed(Envelope(schema, ()), None, 0, 0)), is_exact
 
     def _facts(self, schema: Schema, parsed: Parsed) -> tuple[KeyFacts, int | None]:
         """Return the facts of a key with a schema, and the place of the physical table."""

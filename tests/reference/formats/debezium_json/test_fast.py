@@ -332,6 +332,54 @@ def test_null_in_place_of_the_key_of_cdl_has_no_columns() -> None:
     assert changed != value
 
 
+@pytest.mark.parametrize("name", ["v", "connector"])
+def test_column_that_says_ticdc_is_that_of_the_plain_decoder(name: str) -> None:
+    columns = (COLUMNS[0], replace(COLUMNS[1], name=name), *COLUMNS[2:])
+    context = Context(tables=(replace(TABLES[0], columns=columns),))
+    decoder = RowDecoder(context)
+    for text in ("mysql", "TiCDC", "mysql"):
+        value = MYSQL.replace(b'"v":"x"', f'"{name}":"{text}"'.encode())
+        message = KafkaMessage(b'{"id":1}', value)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
+        assert outcome(decoder.decode, message) == plain
+
+
+def test_key_of_ticdc_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = b'{"payload":%b}' % MYSQL.replace(b'"mysql"', b'"TiCDC"')
+    message = KafkaMessage(b'{"payload":{"id":1}}', value)
+    decoder = RowDecoder()
+    monkeypatch.setattr(decoder, "keys", None)
+    assert list(decoder._plain(message)) == list(decoder.decode(message))
+
+
+SCHEMA_OF_KEY = (
+    b'{"schema":{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},'
+    b'{"type":"string","optional":true,"field":"n"}],"optional":false,"name":"k"},"payload":%b}'
+)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *(b'{"id":1,"n":null}', b'{"id":-7,"n":"a"}', b'{"id":2147483648,"n":null}'),
+        *(b'{"id":1,"n":"\\ud800"}', b'{"id":1,"n":"\\u0061"}', b'{"id":1,"n":"\xff"}'),
+        *(
+            b'{"id":null,"n":"a"}',
+            b'{"id":1}',
+            b'{"id":1,"n":null} ',
+            b'{"id":01,"n":null}',
+            b"null",
+        ),
+    ],
+)
+def test_key_with_schema_is_that_of_the_plain_decoder(payload: bytes) -> None:
+    decoder = RowDecoder()
+    for each in (b'{"id":5,"n":"b"}', b'{"id":6,"n":"c"}', b'{"id":7,"n":"d"}', payload):
+        message = KafkaMessage(SCHEMA_OF_KEY % each, MYSQL)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=Context()), message)
+        assert outcome(decoder.decode, message) == plain
+
+
 def test_learned_plans_are_bounded() -> None:
     decoder = RowDecoder()
     for number in range(300):
