@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
     craft_proposal = proposal
 
-_FORMATS = {
-    "craft": "craft",
-    "craft-proposal": "craft.proposal",
-    "open-protocol": "open_protocol",
-    "csv": "csv",
-    "canal-json": "canal_json",
-    "avro": "avro",
-    "datahub-tuple": "datahub_tuple",
-    "datahub-blob": "datahub_blob",
-    "cdl-json": "cdl_json",
+_FORMATS = {  # in the order of use
     "debezium-json": "debezium_json",
     "debezium-avro": "debezium_avro",
     "maxwell-json": "maxwell_json",
+    "canal-json": "canal_json",
+    "open-protocol": "open_protocol",
+    "avro": "avro",
+    "csv": "csv",
     "simple": "simple",
+    "datahub-tuple": "datahub_tuple",
+    "datahub-blob": "datahub_blob",
+    "cdl-json": "cdl_json",
+    "craft": "craft",
+    "craft-proposal": "craft.proposal",
 }
 
 FORMAT_NAMES: tuple[str, ...] = tuple(_FORMATS)

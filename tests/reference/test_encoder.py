@@ -48,7 +48,7 @@ def test_other_things_than_events_are_a_type_error(events: Any, problem: str) ->
 
 
 def test_wrong_settings_are_named_at_once() -> None:
-    with pytest.raises(ValueError, match="format 'crafd' is not known; there are: craft"):
+    with pytest.raises(ValueError, match="format 'crafd' is not known; there are: debezium-json"):
         Encoder("crafd")
     with pytest.raises(OptionError, match="'protocool' is not an option here"):
         Encoder("craft", options={"protocool": 1})

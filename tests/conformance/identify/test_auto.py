@@ -85,7 +85,7 @@ def test_an_unclear_format_is_an_error_with_all_candidates(
         assert main([verb, "auto", "t.jsonl"]) == 2
         error = capsys.readouterr().err
         assert error.startswith(f"cdcwire {verb}: t.jsonl: the format is not clear: it may be ")
-        assert "canal-json, cdl-json, debezium-json" in error
+        assert "debezium-json, debezium-avro, canal-json, cdl-json" in error
         assert error.count("\n") == 1
 
 

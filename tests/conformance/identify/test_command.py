@@ -126,7 +126,7 @@ def test_a_tombstone_lists_all_candidates(
     first = capsys.readouterr().out.splitlines()[0]
     assert (
         first
-        == "t.jsonl: not identified; possible: canal-json, cdl-json, debezium-json, debezium-avro"
+        == "t.jsonl: not identified; possible: debezium-json, debezium-avro, canal-json, cdl-json"
     )
 
 

@@ -65,7 +65,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["verfy"], "invalid choice: 'verfy'"),
         (["verfy"], "; did you mean 'verify'?\ncdcwire --help lists what it takes\n"),
-        (["verify", "krafft"], "format 'krafft' is not known; there are: craft, "),
+        (["verify", "krafft"], "format 'krafft' is not known; there are: debezium-json, "),
         (["verify", "krafft"], "; did you mean 'craft'?\n"),
         (["verify", "--level", "could"], "invalid choice: 'could'"),
         (["verify", "--level", "shoud"], "; did you mean 'should'?\n"),
