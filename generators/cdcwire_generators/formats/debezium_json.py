@@ -41,6 +41,7 @@ GENERATORS = FormatGenerators(
             "dialect": tuple(name for name in get_args(Dialect) if name != "ticdc"),
             **TICDC_OPTIONS,
             "debezium-include-start-ts": (False,),
+            "large-message-handle-compression": ("none",),
         }
     ),
     is_read=_is_read,

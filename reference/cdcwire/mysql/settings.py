@@ -55,6 +55,30 @@ def _max_message_bytes() -> int:
     )
 
 
+def compression_name() -> Literal["none", "lz4", "snappy"]:
+    """Return the field of the option ``large-message-handle-compression``."""
+    return option(
+        "large-message-handle-compression",
+        "none",
+        "Compression of each value; the caller passes the functions for lz4 and snappy.",
+        settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-compression"),
+    )
+
+
+def check_compression(name: str, known: Mapping[str, Compression]) -> None:
+    """Raise OptionError for a compression without functions."""
+    if name != "none" and name not in known:
+        raise OptionError(
+            f"option large-message-handle-compression={name!r} needs a pair "
+            "of functions to compress and decompress, and none was given"
+        )
+
+
+def limited(compression: Compression, max_bytes: int) -> Compression:
+    """Return the functions of a compression with their limit."""
+    return compression if compression.limit == max_bytes else replace(compression, limit=max_bytes)
+
+
 def _delete_only_handle_key() -> bool:
     return option(
         "delete-only-output-handle-key-columns",
@@ -87,12 +111,7 @@ class LargeRowSettings(ZoneSettings):
         "store it in a claim-check file.",
         settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-option"),
     )
-    compression_name: Literal["none", "lz4", "snappy"] = option(
-        "large-message-handle-compression",
-        "none",
-        "Compression of each value; the caller passes the functions for lz4 and snappy.",
-        settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-compression"),
-    )
+    compression_name: Literal["none", "lz4", "snappy"] = compression_name()
     compressions: Mapping[str, Compression] = from_context()
     max_decompressed_bytes: int = decompressed_bytes()
     claim_check_storage_uri: str = option(
@@ -103,19 +122,13 @@ class LargeRowSettings(ZoneSettings):
     )
 
     def __post_init__(self) -> None:
-        if self.compression_name != "none" and self.compression_name not in self.compressions:
-            raise OptionError(
-                f"option large-message-handle-compression={self.compression_name!r} needs a pair "
-                "of functions to compress and decompress, and none was given"
-            )
+        check_compression(self.compression_name, self.compressions)
 
     @property
     def compression(self) -> Compression | None:
         """The functions of the compression with their limit, or None without compression."""
         found = self.compressions.get(self.compression_name)
-        if found is None or found.limit == self.max_decompressed_bytes:
-            return found
-        return replace(found, limit=self.max_decompressed_bytes)
+        return None if found is None else limited(found, self.max_decompressed_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

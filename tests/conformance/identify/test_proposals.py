@@ -66,6 +66,8 @@ def test_every_proposal_for_the_corpus_decodes_as_it_says(format_name: str) -> N
     for case in load_cases([format_name]):
         if case.options.get("claim-check-raw-value") is True:
             continue  # the form of a file outside of the message, which no byte of it shows
+        if "column-selectors" in case.options:
+            continue  # the columns of records, which no byte shows either
         for found in proposals(case.messages, BYTES_ALONE):
             is_whole = found.missing is not None or decodes_with_its_definitions(found, case)
             if case.expect == "accept" and not is_whole:

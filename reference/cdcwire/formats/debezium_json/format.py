@@ -26,7 +26,14 @@ from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.spans import spans
 from cdcwire.formats.debezium_json.ticdc import ticdc_messages
-from cdcwire.formats.debezium_json.wire import decode, key_bytes, read_key, read_message, writer_of
+from cdcwire.formats.debezium_json.wire import (
+    decode,
+    key_bytes,
+    opened,
+    read_key,
+    read_message,
+    writer_of,
+)
 from cdcwire.model.events import Event
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -132,6 +139,8 @@ def _key_reader(context: Context) -> KeyReader:
     settings = read_settings(context)
 
     def content(message: KafkaMessage) -> KeyContent | None:
+        if settings.compression is not None:
+            message = opened(message, settings)
         parsed = None if message.key is None else read_key(message.key, settings)
         columns = image_of_key(parsed) if isinstance(parsed, Parsed) else None
         if columns is not None and settings.key_field_name in columns.names:

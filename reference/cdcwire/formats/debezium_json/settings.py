@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from cdcwire.connect import SchemasEnable
 from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
-from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.core.context import Compression
+from cdcwire.core.limits import decompressed_bytes
+from cdcwire.core.options import from_context, option, options_of, settings_reader
 from cdcwire.debezium.settings import Dialect, TicdcSettings
+from cdcwire.mysql.settings import check_compression, compression_name, limited
 
 _NEGATED = {"true": "false", "false": "true"}
 
@@ -35,6 +40,18 @@ class Settings(TicdcSettings):
             *changefeed("sink.debezium-disable-schema", _NEGATED, is_parameter=True),
         ),
     )
+    compression_name: Literal["none", "lz4", "snappy"] = compression_name()
+    compressions: Mapping[str, Compression] = from_context()
+    max_decompressed_bytes: int = decompressed_bytes()
+
+    def __post_init__(self) -> None:
+        check_compression(self.compression_name, self.compressions)
+
+    @property
+    def compression(self) -> Compression | None:
+        """The functions that TiCDC compresses key and value with; None without compression."""
+        found = self.compressions.get(self.compression_name)
+        return None if found is None else limited(found, self.max_decompressed_bytes)
 
 
 DEFAULT_SETTINGS = Settings()

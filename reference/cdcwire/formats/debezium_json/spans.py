@@ -23,6 +23,11 @@ def spans(message: AnyMessage, context: Context) -> Iterator[Span]:
     """Yield the spans of every byte of key and value."""
     settings = read_settings(context)
     kafka = expect_kafka(message, "debezium-json: members")
+    if settings.compression is not None:
+        for part, data in (("key", kafka.key), ("value", kafka.value)):
+            if data:
+                yield Span((part,), 0, len(data), "compressed", "debezium-json: ticdc", part)
+        return
     found: Message | None = None
     with suppress(DecodeError):
         found = read_message(kafka, settings, context.tables)

@@ -52,8 +52,11 @@ def ticdc_messages(
                 case _:
                     what = type(event).__name__
                     raise EncodeError(f"a {what} of this kind has no form in TiCDC's", CLAUSE)
-            texts = parts.texts(has_schemas=settings.schemas_enable != "false")
-        yield KafkaMessage(*texts)
+            key, value = parts.texts(has_schemas=settings.schemas_enable != "false")
+        compression = settings.compression
+        if compression is not None:
+            key, value = compression.compress(key), compression.compress(value)
+        yield KafkaMessage(key, value)
 
 
 def _row_parts(event: RowChange, row: TicdcRow, settings: Settings) -> JsonParts:

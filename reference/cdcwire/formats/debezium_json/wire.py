@@ -14,7 +14,8 @@ from cdcwire.connect.definitions import defined_struct, doubtful_times
 from cdcwire.connect.fields import DEFINITIONS, Fields, Origin, definition_of, read_part, typed
 from cdcwire.connect.types import TIME
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.errors import DecodeError
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.limits import SizeLimitError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.debezium.message import (
@@ -59,8 +60,15 @@ def read_message(
 ) -> Message:
     """Return what a message says; without a value it is a tombstone. See ``decode``.
 
-    Without its key, the definition of the table names the columns of the key.
+    Without its key, the definition of the table names the columns of the key. Where the message is
+    compressed, the offset of an error is 0.
     """
+    if settings.compression is not None:
+        message, plain = opened(message, settings), replace(settings, compression_name="none")
+        try:
+            return read_message(message, plain, tables)
+        except DecodeError as error:
+            raise error.outside(0, "decompressed message") from error
     value, key, has_key = message.value, message.key, message.has_key
     router = settings.key_field_name
     is_loose = value is not None and TICDC in value
@@ -84,6 +92,26 @@ def read_message(
     if is_loose and isinstance(found, Change):
         return checked(with_types(found, tables), settings, origin)
     return found
+
+
+def opened(message: KafkaMessage, settings: Settings) -> KafkaMessage:
+    """Return a message without its compression. Raises: DecodeError."""
+    parts: list[bytes | None] = []
+    for name, data in (("key", message.key), ("value", message.value)):
+        with step(name):
+            parts.append(data and _decompressed(data, settings))
+    return replace(message, key=parts[0], value=parts[1])
+
+
+def _decompressed(data: bytes, settings: Settings) -> bytes:
+    assert settings.compression is not None
+    try:
+        return settings.compression.open(data)
+    except SizeLimitError as error:
+        raise DecodeError(str(error), 0, "connect: limits") from error
+    except ValueError as error:
+        problem = f"the message can't be decompressed: {error}"
+        raise DecodeError(problem, 0, "debezium-json: ticdc") from error
 
 
 def read_key(key: bytes, settings: Settings, *, is_loose: bool = False) -> Parsed | TextKey:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.context import Context
-from cdcwire.core.errors import EncodeError
+from cdcwire.core.context import Compression, Context
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import (
@@ -235,10 +237,18 @@ def test_default_that_may_stand_for_null_is_a_warning() -> None:
             5 if n == "b" else v for n, v in zip(event.after.names, event.after.values, strict=True)
         ),
     )
-    message = encoded(replace(event, after=image), context(schema=True))
+    typed = context(schema=True, enable_tidb_extension=True)
+    message = encoded(replace(event, after=image), typed)
     (warning,) = FORMAT.warnings(message, Context())
     assert "NULL: b (debezium-json: ticdc defaults)" in warning
-    assert FORMAT.warnings(encoded(event, context(schema=True)), Context()) == ()
+    assert FORMAT.warnings(encoded(event, typed), Context()) == ()
+
+
+def test_negative_number_without_type_is_a_warning() -> None:
+    message = encoded(row(), context(schema=True))
+    (warning,) = FORMAT.warnings(message, Context())
+    assert warning.endswith("no type is given of u (debezium-json: ticdc types)")
+    assert FORMAT.warnings(message, Context(tables=TABLES)) == ()
 
 
 def test_column_of_bytes_without_type_is_text() -> None:
@@ -358,3 +368,50 @@ def test_statement_whose_facts_an_event_lacks_is_refused(event: SchemaChange, la
     with pytest.raises(EncodeError) as caught:
         encoded(event, context())
     assert caught.value.path[-1] == last
+
+
+def unzip(data: bytes) -> bytes:
+    try:
+        return zlib.decompress(data)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+
+
+def compressed_context() -> Context:
+    made = context()
+    return replace(
+        made,
+        options={**made.options, "large-message-handle-compression": "lz4"},
+        compressions={"lz4": Compression(zlib.compress, unzip)},
+    )
+
+
+def test_key_and_value_are_compressed_both_ways() -> None:
+    settings = compressed_context()
+    message = KafkaMessage(zlib.compress(KEY), zlib.compress(ROW))
+    assert list(FORMAT.to_events(message, context=settings)) == [row()]
+    assert list(RowDecoder(settings).decode(message)) == [row()]
+    assert encoded(row(), settings) == message
+    spans = FORMAT.explain(message, context=settings).spans
+    assert [span.part for span in spans] == ["key", "value"]
+
+
+def test_value_that_is_not_compressed_is_an_error_of_its_part() -> None:
+    with pytest.raises(DecodeError, match="can't be decompressed") as caught:
+        list(FORMAT.to_events(KafkaMessage(None, ROW), context=compressed_context()))
+    assert (caught.value.path, caught.value.clause) == (("value",), "debezium-json: ticdc")
+
+
+def test_error_in_a_compressed_value_has_no_place_in_its_bytes() -> None:
+    message = KafkaMessage(None, zlib.compress(b"[]"))
+    with pytest.raises(DecodeError, match="of the decompressed message") as caught:
+        list(FORMAT.to_events(message, context=compressed_context()))
+    assert caught.value.offset == 0
+
+
+def test_decompressed_value_has_a_limit() -> None:
+    settings = compressed_context()
+    settings = replace(settings, options={**settings.options, "max-decompressed-bytes": 9})
+    with pytest.raises(DecodeError, match="more than 9 bytes") as caught:
+        list(FORMAT.to_events(KafkaMessage(None, zlib.compress(ROW)), context=settings))
+    assert caught.value.clause == "connect: limits"
