@@ -77,7 +77,8 @@ def judged(pair: Pair, plant: Plant | None = None, compare: Compare = compare_fe
             return _of_equal(pair, folder, compare)
         pair.right.write(folder / "planted", pair.tables, plant.events)
         if plant.exchanges_keys is not None:
-            pair.right.exchange_keys(folder / "planted", plant.exchanges_keys)
+            seed = plant.exchanges_keys
+            pair.right.exchange_keys(folder / "planted", seed, pair.tables, plant.events)
         if _contents(folder / "right") == _contents(folder / "planted"):
             return Judged("without effect")
         return _of_plant(pair, plant, folder, compare)

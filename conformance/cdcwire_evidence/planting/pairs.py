@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
+from cdcwire import Decoder
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS, SEQUENCE_ID
@@ -20,7 +21,7 @@ from cdcwire.model.kinds import Column, Value
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.rules import Mode
-from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
@@ -70,16 +71,22 @@ class FeedForm:
             messages = self.format.from_events(events, context=context)
             write_messages(str(folder / "messages.jsonl"), messages)
 
-    def exchange_keys(self, folder: Path, seed: int) -> None:
-        """Exchange the Kafka keys of two messages of a feed, if two have different ones.
+    def exchange_keys(
+        self, folder: Path, seed: int, tables: tuple[Table, ...], events: Iterable[Event]
+    ) -> None:
+        """Exchange the Kafka keys of two messages of rows, if two have different ones.
 
-        Tombstones keep theirs, and so does a format whose keys repeat nothing of a row.
+        Other messages keep theirs, and so does a format whose keys repeat nothing of a row.
         """
         file = folder / "messages.jsonl"
         if self.format.comparing.key_reader is None or not file.exists():
             return
-        messages = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-        keyed = [each for each in messages if each.get("key") and each.get("value")]
+        known = definitions_for(events, self.format, self.options, tables)
+        has_rows = _has_rows(self.format, self.options, known, file)
+        lines = file.read_text("utf-8").splitlines()
+        messages = [json.loads(line) for line in lines]
+        keyed = [each for each, rows in zip(messages, has_rows, strict=True) if rows]
+        keyed = [each for each in keyed if each.get("key")]
         Random(seed).shuffle(keyed)
         other = next((each for each in keyed if each["key"] != keyed[0]["key"]), None)
         if other is not None:
@@ -95,6 +102,22 @@ class FeedForm:
             known = definitions_for(events, self.format, self.options, tables)
         source = parse_source(f"{self.format.name}:file:{folder}")
         return ComparedFeed(source, Context(self.options, known))
+
+
+def _has_rows(
+    format_: Format, options: Mapping[str, OptionValue], tables: tuple[Table, ...], file: Path
+) -> list[bool]:
+    """Return which messages of a file have changed rows."""
+    messages = [message for _, message in read_messages(str(file))]
+    use = format_.schemas
+    files = [None if use is None else use.schema_file(each) for each in messages]
+    decoder = Decoder(
+        format_.name, tables=tables, schemas=dict(filter(None, files)), options=options
+    )
+    return [
+        is_file is None and any(True for _ in decoder.rows([message]))
+        for message, is_file in zip(messages, files, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
