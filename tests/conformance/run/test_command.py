@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_help_names_every_verb(words: list[str], capsys: pytest.CaptureFixture[s
     code, out, _ = run(words, capsys)
     assert code == 0
     for verb in VERBS:
-        assert f"    {verb} " in out
+        assert re.search(rf"^    {verb}\b", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("verb", VERBS)

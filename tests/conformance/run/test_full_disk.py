@@ -142,6 +142,7 @@ WRITERS: dict[str, Callable[[Path], list[str]]] = {
     "storage": lambda feed: ["storage", "check", "csv", str(feed.parent / "prefix")],
     "corpus": lambda feed: ["corpus", "list", "cdl-json"],
     "witness": lambda feed: ["witness", "cdl-json"],
+    "completion": lambda feed: ["completion", "bash"],
     "avro": lambda feed: ["avro", "topics", "{schema}_{table}", "--table", "a.b"],
     "--version": lambda feed: ["--version"],
     "--help": lambda feed: ["--help"],
