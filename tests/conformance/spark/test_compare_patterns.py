@@ -121,7 +121,7 @@ def test_text_has_patterns_before_rows(found: TableComparison) -> None:
 
 
 def test_patterns_name_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "--help"]) == 0
+    assert main(["compare", "--help-all"]) == 0
     known = capsys.readouterr().out
     assert OPTIONS
     for option in OPTIONS:
