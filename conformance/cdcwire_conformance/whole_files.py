@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 MAX_BYTES = 1 << 30  # of what is read whole
+_PART = 1 << 20
 
 
 def read_whole(path: str | Path) -> bytes:
@@ -22,10 +23,12 @@ def read_whole(path: str | Path) -> bytes:
 
 def read_rest(stream: BinaryIO, name: str) -> bytes:
     """Return the bytes that follow in a stream. Raises: OSError for more than ``MAX_BYTES``."""
-    raw = stream.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise OSError(EFBIG, f"more than {MAX_BYTES} bytes", name)
-    return raw
+    raw = bytearray()
+    while part := stream.read(_PART):  # a read takes the memory of what it asks for
+        raw += part
+        if len(raw) > MAX_BYTES:
+            raise OSError(EFBIG, f"more than {MAX_BYTES} bytes", name)
+    return bytes(raw)
 
 
 def is_new_or_empty(path: Path) -> bool:

@@ -185,7 +185,7 @@ def test_memory_of_a_single_input_is_found() -> None:
     given = first_inputs(NAME)[0]
     assert not Laws(RIGHT).check(given, memory=False).broken
     found = Laws(with_decoding(decode)).check(given, memory=False).broken
-    assert [broken.law for broken in found] == ["memory"]
+    assert "memory" in [broken.law for broken in found]  # so much memory may be slow too
 
 
 def test_compressed_message_counts_with_the_size_of_its_content() -> None:

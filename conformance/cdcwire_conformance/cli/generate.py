@@ -176,9 +176,9 @@ def run(arguments: argparse.Namespace) -> int:
     context = replace(context, tables=(*context.tables, *tables))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _refuse_other_feed(folder, arguments.format)
         for each in (*folder.glob("*.json*"), *folder.glob(".*")):
             file_inside(folder, each.name)  # a link that is there leads nowhere else
+        _refuse_other_feed(folder, arguments.format)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
         write_whole(folder / TABLES_FILE, text.encode())
         write_feed_file(folder, arguments.format, context)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire import KafkaMessage
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.corpus.store import golden_folder
+from cdcwire_conformance.corpus.store import load_case
 
 TS = 448059171405824001
 COLUMN = (
@@ -101,14 +102,15 @@ def test_map_of_avro_in_another_order_is_the_same_row(
 def test_claim_check_file_of_another_row_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = golden_folder() / "simple" / "reject-claims"
-    case = json.loads((folder / "another-row.json").read_text("utf-8"))
-    (location,) = case["blobs"]
+    case = load_case("simple/reject-claims/another-row")
+    ((location, claimed),) = case.blobs.items()
     blobs = tmp_path / "blobs"
     blobs.mkdir()
     name = location.rpartition("/")[2]
-    (blobs / name).write_bytes((folder / "another-row.0.blob.bin").read_bytes())
-    value = (folder / "another-row.0.value.bin").read_bytes()
+    (blobs / name).write_bytes(claimed)
+    [message] = case.messages
+    assert isinstance(message, KafkaMessage)
+    value = message.value or b""
     schema = BOOTSTRAP.replace('"s"', '"d"').replace('"name":"a"', '"name":"id"') % 9
     path = feed(tmp_path, schema.encode(), value)
     _, (error,) = decode(capsys, "simple", path, "--blobs", str(blobs), code=1)

@@ -119,7 +119,7 @@ def test_names_are_in_the_database_above_the_schema(text: str | None, wanted: st
         ("ADD c CHAR(3) DEFAULT 'x '", ["adds c ? (which value char(3) makes of its default"]),
         ("ADD c SERIAL", ["adds c ? (it numbers the rows"]),
         ("CHANGE COLUMN c C INT", ["modifies C ? (it may convert"]),
-        ("CHANGE c d INT", ["renames c ? (it renames", "modifies d ? (it may convert"]),
+        ("CHANGE c d INT", ["renames c ? (it may convert"]),
         ("DROP COLUMN IF EXISTS `c`, DROP INDEX i", ["drops c None"]),
         ("CONVERT TO CHARACTER SET utf8mb4", []),
         ("CONVERT TO CHARACTER SET binary", ["modifies None ? (it makes bytes"]),

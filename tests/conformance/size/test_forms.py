@@ -70,7 +70,7 @@ def test_markdown_says_where_batches_are_not_full(small_results: SizeResults) ->
     cells = tuple(replace(c, batch=1024, messages=1) for c in small_results.workloads[0].cells[:1])
     short = replace(small_results.workloads[0], cells=cells)
     text = markdown(replace(small_results, workloads=(short,), batches=(1024,)))
-    assert "Messages hold fewer rows than they may: 96 of 1,024 (craft)." in text
+    assert "Messages hold fewer rows than they may: 96 of 1,024 (debezium-json)." in text
 
 
 @pytest.mark.parametrize(

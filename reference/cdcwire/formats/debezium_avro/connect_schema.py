@@ -44,6 +44,7 @@ from cdcwire.formats.debezium_avro.conversions import (
     well_formed,
 )
 from cdcwire.formats.debezium_avro.digits import has_long_scales
+from cdcwire.model.floats import read_float32
 from cdcwire.model.kinds import ABSENT
 
 SCHEMAS = "debezium-avro: schemas"
@@ -371,7 +372,7 @@ def _default_value(schema: Schema, value: avro.Default) -> ConnectValue:
                 return _SPECIAL_FLOATS[value]
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise TypeError
-            return float(value)
+            return read_float32(repr(value)) if schema.type == "float" else float(value)
         case "boolean" | "string":
             if isinstance(value, bool) != (schema.type == "boolean") or not isinstance(
                 value, (bool, str)
