@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import MarkerKind, ProgressKind
+
+
+def _no_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,7 @@ class FeedTraits:
     ``markers``: the kinds of markers.
     ``has_marker_ids``: each marker has the id of a transaction.
     ``position_fields``: what the position of a row must have in addition to commit_ts.
+    ``source_fields``: what it must have too where these options name another source database.
     ``has_path_names``: names of schemas and tables are directories.
     ``has_field_names``: names are those that Avro keeps.
     ``needs_key``: each table has a key.
@@ -36,6 +43,7 @@ class FeedTraits:
     markers: tuple[MarkerKind, ...] = ()
     has_marker_ids: bool = True
     position_fields: tuple[str, ...] = ()
+    source_fields: Callable[[Mapping[str, OptionValue]], tuple[str, ...]] = _no_fields
     has_path_names: bool = False
     has_field_names: bool = False
     needs_key: bool = False

@@ -151,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
     need_format(arguments, NAME)
     context = context_from(arguments)
     is_prefix = _is_stored(arguments.format, context)
-    tables, made = _changes(arguments, is_prefix)
+    tables, made = _changes(arguments, context, is_prefix)
     tables, made = _of_topic(arguments.format, context, tables, made)
     events = _with_progress(made, arguments.rows)
     if is_prefix:
@@ -223,7 +223,7 @@ def _need_one_job(arguments: argparse.Namespace, what: str) -> None:
 def _write_share(arguments: argparse.Namespace, share: Parts) -> None:
     """Write some parts of a feed, in a process that has the arguments and nothing else."""
     context = context_from(arguments)
-    tables, made = _changes(arguments, is_prefix=False)
+    tables, made = _changes(arguments, context, is_prefix=False)
     tables, events = _of_topic(arguments.format, context, tables, made)
     format_ = get_format(arguments.format)
     encode = format_.encoder(replace(context, tables=(*context.tables, *tables)))
@@ -274,11 +274,13 @@ def _write_prefix(
 
 
 def _changes(
-    arguments: argparse.Namespace, is_prefix: bool
+    arguments: argparse.Namespace, context: Context, is_prefix: bool
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return the tables and their changes. Virtual columns are in the tables only."""
     rows, seed, name = arguments.rows, arguments.seed, arguments.workload
-    fields = ("commit_ts", *get_generators(arguments.format).feed.position_fields)
+    feed = get_generators(arguments.format).feed
+    needed = ("commit_ts", *feed.position_fields, *feed.source_fields(context.options))
+    fields = tuple(dict.fromkeys(needed))
     if arguments.ddl is None:
         if name == EVOLVING_WORKLOAD:
             changes = evolving_workload(rows, seed, ddl=is_prefix, position_fields=fields)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
+from cdcwire.debezium.connectors import source_of
 from cdcwire.format import Format
 from cdcwire.model.events import (
     Event,
@@ -283,12 +284,19 @@ def _pairs(text: str) -> list[list[str | int]]:
         raise NotCarriedError("data_collections") from error
 
 
+def _source_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
+    """Return the fields of the position that the option ``connector`` writes."""
+    members = source_of(str(options.get("connector", "postgresql"))).members
+    return tuple(member.place for member in members if member.in_position)
+
+
 DEBEZIUM_FEED = replace(
     CONNECT_FEED,
     progress="heartbeat",
     markers=("begin", "end", "logical_message"),
     has_statements=False,
     position_fields=(*CONNECT_FEED.position_fields, "sent_ms"),
+    source_fields=_source_fields,
 )
 
 DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,25 @@ def test_feed_of_the_same_format_is_written_again(tmp_path: Path) -> None:
     for rows in ("1", "2"):
         assert main(["generate", "craft", "--rows", rows, "--to", str(tmp_path)]) == 0
     assert len((tmp_path / "messages.jsonl").read_bytes().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("connector", "members"),
+    [
+        ("postgresql", {"lsn", "txId"}),
+        ("mysql", {"file", "pos", "gtid"}),
+        ("mariadb", {"file", "pos", "gtid"}),
+        ("sqlserver", {"change_lsn", "commit_lsn", "event_serial_no"}),
+        ("oracle", {"scn", "txId"}),
+        ("db2", {"change_lsn", "commit_lsn"}),
+    ],
+)
+def test_rows_have_the_position_of_the_connector(
+    connector: str, members: set[str], tmp_path: Path
+) -> None:
+    words = ["generate", "debezium-json", "--rows", "1", "--option", f"connector={connector}"]
+    assert main([*words, "--to", str(tmp_path)]) == 0
+    [line] = (tmp_path / "messages.jsonl").read_text().splitlines()
+    source = json.loads(b64decode(json.loads(line)["value"]))["payload"]["source"]
+    assert source["connector"] == connector
+    assert all(source[name] is not None for name in members)
