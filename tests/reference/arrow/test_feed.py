@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections import Counter
 from decimal import Decimal
@@ -153,12 +154,16 @@ def test_size_is_from_1() -> None:
         list(Decoder("maxwell-json").batches([], size=0))
 
 
-def test_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("cdcwire.arrow")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match="to_arrow needs the package pyarrow"):
-        cdcwire.to_arrow("maxwell-json", [])
+def test_missing_library_is_named() -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None; import cdcwire; "
+        "cdcwire.to_arrow('maxwell-json', [])"
+    )
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 1
+    problem = "to_arrow needs the package pyarrow: install cdcwire with the extra arrow"
+    assert ended.stderr.splitlines()[-1] == f"ModuleNotFoundError: {problem}"
 
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)
