@@ -14,8 +14,7 @@ from typing import NoReturn
 
 from cdcwire.core.nearest import did_you_mean
 from cdcwire_conformance.cli.parser import Parser
-from cdcwire_conformance.configuration.found import ConfigurationError, read_text
-from cdcwire_conformance.configuration.toml_file import read_toml
+from cdcwire_conformance.whole_files import read_whole
 
 CONFIG_FILE = "cdcwire.toml"
 _PROJECT_FILE = "pyproject.toml"
@@ -28,10 +27,7 @@ def configured_words(verb: str, verbs: tuple[str, ...], parser: Parser) -> list[
     ``verbs``: the names that a section may have. A wrong name or value ends the program with two
     lines, as a wrong word does.
     """
-    try:
-        where, sections = _sections()
-    except ConfigurationError as error:
-        parser.error(str(error))
+    where, sections = _sections(parser)
     for name in sections:
         if name not in verbs:
             parser.error(f"{where}: {name!r:.80} is not a verb{did_you_mean(name, verbs)}")
@@ -46,18 +42,36 @@ def configured_words(verb: str, verbs: tuple[str, ...], parser: Parser) -> list[
     ]
 
 
-def _sections() -> tuple[str, Mapping[str, object]]:
-    """Return the file that counts, and its sections. Raises: ConfigurationError."""
+def _sections(parser: Parser) -> tuple[str, Mapping[str, object]]:
+    """Return the file that counts, and its sections."""
     if Path(CONFIG_FILE).is_file():
-        return CONFIG_FILE, read_toml(CONFIG_FILE, CONFIG_FILE)
-    if Path(_PROJECT_FILE).is_file() and f"[{_PROJECT_SECTION}" in read_text(_PROJECT_FILE):
-        found: object = read_toml(_PROJECT_FILE, f"[{_PROJECT_SECTION}]")
-        for name in _PROJECT_SECTION.split("."):
-            found = found.get(name, {}) if isinstance(found, dict) else {}
-        if not isinstance(found, dict):
-            raise ConfigurationError(f"{_PROJECT_FILE}: {_PROJECT_SECTION} is not a section")
-        return f"{_PROJECT_FILE}: {_PROJECT_SECTION}", found
-    return CONFIG_FILE, {}
+        return CONFIG_FILE, _document(CONFIG_FILE, CONFIG_FILE, parser)
+    if not Path(_PROJECT_FILE).is_file() or not _may_have_section():
+        return CONFIG_FILE, {}
+    found: object = _document(_PROJECT_FILE, f"[{_PROJECT_SECTION}]", parser)
+    for name in _PROJECT_SECTION.split("."):
+        found = found.get(name, {}) if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        parser.error(f"{_PROJECT_FILE}: {_PROJECT_SECTION} is not a section")
+    return f"{_PROJECT_FILE}: {_PROJECT_SECTION}", found
+
+
+def _may_have_section() -> bool:
+    try:
+        return f"[{_PROJECT_SECTION}".encode() in read_whole(_PROJECT_FILE)
+    except OSError:
+        return True  # the reader of TOML says why
+
+
+def _document(file: str, purpose: str, parser: Parser) -> Mapping[str, object]:
+    # Imported here: most directories have no such file, and every command comes along.
+    from cdcwire_conformance.configuration import ConfigurationError
+    from cdcwire_conformance.configuration.toml_file import read_toml
+
+    try:
+        return read_toml(file, purpose)
+    except ConfigurationError as error:
+        parser.error(str(error))
 
 
 class _Setting:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from cdcwire.arrow.batches import MessagePlace, RowProblem, problem_of
+from cdcwire.arrow.batches import MessagePlace, RowProblem, images_of, problem_of
 from cdcwire.arrow.schema import CanonicalTable, canonical_table, union_tables
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
@@ -325,7 +325,7 @@ class _Surveying:
         tally = self._clocks.get(name)
         if tally is None:
             self._clocks[name] = tally = ClockTally(self.survey_of.time_zone)
-        for _, identity, columns, values in _images_of(change):
+        for _, identity, columns, values in images_of(change):
             tally.add(identity, columns, values, place)
 
     def _facts(self, name: Name) -> RowFacts:
@@ -394,7 +394,7 @@ class _Surveying:
     def _learn(self, changes: list[Row | RowChange]) -> None:
         for change in changes:
             name = full_name(change.table)
-            for is_new, identity, columns, values in _images_of(change):
+            for is_new, identity, columns, values in images_of(change):
                 shape = name, change.table.key, is_new, identity
                 known = self._layouts.get(shape)
                 if known is None:
@@ -427,19 +427,3 @@ def _rows_of(events: Iterable[Row | Event]) -> list[Row | RowChange]:
 
 def _texts_of(columns: tuple[Column, ...]) -> tuple[int, ...]:
     return tuple(i for i, column in enumerate(columns) if isinstance(column.type, TextType))
-
-
-def _images_of(
-    change: Row | RowChange,
-) -> Iterator[tuple[bool, object, tuple[Column, ...], tuple[Any, ...]]]:
-    """Yield the images of a change: if it is the new one, its layout's key, columns, values."""
-    if isinstance(change, Row):
-        news = (True, change.new_layout, change.new), (False, change.old_layout, change.old)
-        for is_new, layout, values in news:
-            if layout is not None and values is not None:
-                yield is_new, id(layout.columns), layout.columns, values
-        return
-    for is_new, image in ((True, change.after), (False, change.before)):
-        if image is not None:
-            # Columns are shared between messages where tuples of them are not.
-            yield is_new, tuple(map(id, image.columns)), image.columns, image.values

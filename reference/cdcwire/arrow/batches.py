@@ -30,7 +30,7 @@ from cdcwire.arrow.types import UNSIGNED_64, Profile, Temporal
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.orders import Order
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Image, Position, RowChange
+from cdcwire.model.events import Image, RowChange
 from cdcwire.model.kinds import UNAVAILABLE, Column
 from cdcwire.model.paths import path_text
 
@@ -173,7 +173,7 @@ class BatchBuilder:
             known = {name: list(fields[name]) for name in _POSITIONS if name in fields}
             ops, halves = fields["op"], fields["half"]
         else:
-            positions = list(map(_position_of, changes))
+            positions = [change.position for change in changes]
             known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
             ops = tuple(change.op for change in changes)
             halves = tuple(change.half for change in changes)
@@ -250,21 +250,9 @@ def _row_numbers(counts: Sequence[int], kind: pa.DataType) -> pa.Array:
     return pa.array(numbers, kind, mask=np.repeat(sizes == 1, sizes))
 
 
-def _position_of(change: Change) -> Position:
-    if not isinstance(change, Row):
-        return change.position
-    return Position(
-        commit_ts=change.commit_ts,
-        sequence_id=change.sequence_id,
-        partition=change.partition,
-        commit_ms=change.commit_ms,
-        sent_ms=change.sent_ms,
-    )
-
-
 def _places_in(order: Order, changes: Sequence[Change]) -> dict[str, pa.Array]:
     """Return the place of each change in an order whose places are texts."""
-    places = (order.place_or_none(_position_of(change)) for change in changes)
+    places = (order.place_or_none(change.position) for change in changes)
     return {order.name: pa.array([place and place.value for place in places], pa.string())}
 
 
@@ -287,3 +275,19 @@ def _position_array(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.A
 
 def _constant(value: str | None, rows: int) -> pa.Array:
     return pa.repeat(pa.scalar(value, pa.string()), rows)
+
+
+def images_of(
+    change: Change,
+) -> Iterator[tuple[bool, object, tuple[Column, ...], tuple[Any, ...]]]:
+    """Yield the images of a change: if it is the new one, its layout's key, columns, values."""
+    if isinstance(change, Row):
+        news = (True, change.new_layout, change.new), (False, change.old_layout, change.old)
+        for is_new, layout, values in news:
+            if layout is not None and values is not None:
+                yield is_new, id(layout.columns), layout.columns, values
+        return
+    for is_new, image in ((True, change.after), (False, change.before)):
+        if image is not None:
+            # Columns are shared between messages where tuples of them are not.
+            yield is_new, tuple(map(id, image.columns)), image.columns, image.values

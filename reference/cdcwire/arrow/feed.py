@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.arrow.batches import BatchBuilder, Change, MessagePlace
+from cdcwire.arrow.batches import BatchBuilder, Change, MessagePlace, images_of
 from cdcwire.arrow.building import ConversionError
 from cdcwire.arrow.schema import (
     CanonicalTable,
@@ -149,7 +149,7 @@ class _TableRows:
         return frozenset(
             column.name
             for change in changes
-            for columns, values in _images(change)
+            for _, _, columns, values in images_of(change)
             for column, value in zip(columns, values, strict=True)
             if type(value) is bytes and column.name in texts
         )
@@ -171,18 +171,6 @@ def _shapes(changes: Sequence[Change]) -> Iterable[tuple[_Columns, _Key]]:
     found: dict[object, tuple[_Columns, _Key]] = {}
     shaped: list[Change] = [*layouts.values(), *events]
     for change in shaped:
-        for columns, _ in _images(change):
-            shape = (change.table.key, *map(id, columns))
-            found[shape] = columns, change.table.key
+        for _, identity, columns, _ in images_of(change):
+            found[change.table.key, identity] = columns, change.table.key
     return found.values()
-
-
-def _images(change: Change) -> Iterator[tuple[_Columns, Sequence[object]]]:
-    if isinstance(change, Row):
-        for layout, values in ((change.new_layout, change.new), (change.old_layout, change.old)):
-            if layout is not None and values is not None:
-                yield layout.columns, values
-    else:
-        for image in (change.after, change.before):
-            if image is not None:
-                yield image.columns, image.values
