@@ -39,7 +39,7 @@ def _kind_of(value: object) -> str:
 
 
 def _member(record: object, name: str) -> Any:
-    """Return an attribute, or what a method returns; None if there is none."""
+    """Return an attribute, or the result of a method; None for a record without it."""
     member: Any = getattr(record, name, None)
     return member() if callable(member) else member
 

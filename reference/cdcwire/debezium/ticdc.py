@@ -51,9 +51,9 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def safe_name(name: str) -> str:
+def safe_name(name: str, unsafe: re.Pattern[str] = _UNSAFE) -> str:
     """Return a part of a schema's name, with ``_`` for characters that it can't have."""
-    changed = _UNSAFE.sub("_", name)
+    changed = unsafe.sub("_", name)
     return f"_{changed}" if name[:1].isascii() and name[:1].isdigit() else changed
 
 

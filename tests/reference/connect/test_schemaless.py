@@ -116,7 +116,7 @@ def test_rows_of_inferred_types_share_the_converters_of_their_columns(
 
 
 def test_a_definition_has_one_struct() -> None:
-    """What is known of a struct is found again by the object."""
+    """The facts of a struct are kept by its identity."""
     columns = (Column("id", IntType(32)), Column("v", TextType()))
     style = Style("debezium")
     assert defined_struct(columns, style) is defined_struct((columns[0], columns[1]), style)

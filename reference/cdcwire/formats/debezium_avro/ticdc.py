@@ -11,20 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 
 from cdcwire.apache_avro.sources import SchemaSource
-from cdcwire.connect import ConnectType, ConnectValue, Envelope, Field, Schema
+from cdcwire.connect import ConnectValue, Envelope, Field, Schema
 from cdcwire.connect.envelope import parse
-from cdcwire.connect.schema import TIDB_TYPE
+from cdcwire.connect.schema import RULES, TIDB_TYPE
+from cdcwire.connect.schema_reader import read_schema
 from cdcwire.connect.types import CONNECT_DECIMAL
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.strict_json import read_json
 from cdcwire.debezium.ticdc import (
     JsonParts,
     cluster_of,
     commit_ts_of,
     safe_name,
     sent_ms_of,
+    source_schema,
     source_values,
     statement_parts,
     watermark_parts,
@@ -121,7 +125,8 @@ class _Writer:
             Schema("struct", name=f"{name}Key", fields=key_fields),
             self._values(row, row.image, only_key=True),
         )
-        value = Envelope(_envelope_schema(name, struct, f"{namespace}.Source"), payload)
+        source = _schema_of(source_schema(settings, is_row=True, namespace=namespace))
+        value = Envelope(_envelope_schema(name, struct, source), payload)
         return KafkaMessage(self.datum(key), self.datum(value))
 
     def _fields(self, columns: Iterable[Column]) -> tuple[Field, ...]:
@@ -153,40 +158,21 @@ class _Writer:
         return tuple(values)
 
 
-def _envelope_schema(name: str, row: Schema, source_name: str) -> Schema:
+def _envelope_schema(name: str, row: Schema, source: Schema) -> Schema:
     fields = (
         Field("before", row),
         Field("after", row),
-        Field("source", _source_schema(source_name)),
+        Field("source", source),
         Field("op", Schema("string")),
         Field("ts_ms", Schema("int64")),
     )
     return Schema("struct", name=f"{name}Envelope", version=1, fields=fields)
 
 
-_SOURCE: tuple[tuple[str, ConnectType, bool], ...] = (
-    ("version", "string", False),
-    ("connector", "string", False),
-    ("name", "string", False),
-    ("ts_ms", "int64", False),
-    ("snapshot", "string", True),
-    ("db", "string", False),
-    ("table", "string", False),
-    ("server_id", "int64", False),
-    ("gtid", "string", True),
-    ("file", "string", False),
-    ("pos", "int64", False),
-    ("row", "int32", False),
-    ("thread", "int64", True),
-    ("query", "string", True),
-    ("commit_ts", "int64", False),
-    ("cluster_id", "string", False),
-)
-
-
-def _source_schema(name: str) -> Schema:
-    fields = tuple(Field(each, Schema(kind, optional)) for each, kind, optional in _SOURCE)
-    return Schema("struct", name=name, fields=fields)
+@lru_cache(maxsize=64)
+def _schema_of(text: str) -> Schema:
+    """Return a schema that is JSON text."""
+    return read_schema(read_json(text.encode(), RULES).value, 0, len(text))
 
 
 def _avro_form(column: Column, settings: Settings) -> ColumnForm:

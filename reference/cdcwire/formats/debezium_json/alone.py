@@ -106,7 +106,7 @@ class PayloadsAlone:
                 schema, forms.usual(), key, self._feed, partial(_AloneCode, schema, forms.bases)
             )
         except IRREGULARITIES:
-            pass  # it is remembered that there is none
+            pass  # the schema is kept without a plan, so that it is not tried again
         else:
             table.misses = 0
         table.plans.insert(0, (schema, plan))

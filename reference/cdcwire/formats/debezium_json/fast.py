@@ -35,7 +35,7 @@ _MAX_PLANS = 2  # of one schema, by the key
 
 
 class _Plans:
-    """The plans of one schema, by what the key says; None where there is none."""
+    """The plans of one schema, by the facts of the key; None if a key was tried in vain."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -120,6 +120,6 @@ class RowDecoder(FastDecoder):
         if plans.of_key and not self._heads.spend(value[:start]):
             return
         plan = None
-        with suppress(*IRREGULARITIES):  # it is remembered that there is none
+        with suppress(*IRREGULARITIES):  # the key is kept without a plan
             plan = change_plan(plans.schema, envelope.payload, key, self._feed)
         plans.of_key[key] = [(plans.schema, plan)]

@@ -28,7 +28,7 @@ from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column
 
-_UNSAFE_IN_TOPICS = re.compile(r"[^A-Za-z0-9_.]")
+_UNSAFE_IN_TABLES = re.compile(r"[^A-Za-z0-9_.]")  # their dots stay
 
 
 def ticdc_messages(
@@ -62,7 +62,7 @@ def ticdc_messages(
 def _row_parts(event: RowChange, row: TicdcRow, settings: Settings) -> JsonParts:
     cluster = cluster_of(event.extra.get("cluster_id"), settings)
     table = event.table
-    table_name = _safe_topic(table.name or "")
+    table_name = safe_name(table.name or "", _UNSAFE_IN_TABLES)
     name = ".".join((safe_name(cluster), safe_name(table.schema or ""), table_name))
     members = [
         f'"source":{source_json(table, event.position, cluster, settings, is_row=True)}',
@@ -77,12 +77,6 @@ def _row_parts(event: RowChange, row: TicdcRow, settings: Settings) -> JsonParts
         f"{{{','.join(members)}}}",
         _schema(name, row, settings),
     )
-
-
-def _safe_topic(name: str) -> str:
-    """Return the name of a table as a part of a schema's name; dots stay."""
-    changed = _UNSAFE_IN_TOPICS.sub("_", name)
-    return f"_{changed}" if name[:1].isascii() and name[:1].isdigit() else changed
 
 
 def _images(event: RowChange, row: TicdcRow, settings: Settings) -> list[str]:

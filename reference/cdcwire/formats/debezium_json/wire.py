@@ -40,7 +40,7 @@ from cdcwire.model.events import Table
 
 _KEYS = "debezium-json: keys"
 TICDC = b'"connector":"TiCDC"'
-"""What the messages of TiCDC have in them."""
+"""The member by which messages of TiCDC are known."""
 _MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
 
 
