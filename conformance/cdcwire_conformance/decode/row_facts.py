@@ -10,10 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from cdcwire.core.orders import NoPlace, Order
-from cdcwire.core.rows import Row
-from cdcwire.format import Format
-from cdcwire.model.events import RowChange
 from cdcwire_conformance.decode.clock_changes import ClockFacts
 
 FIELDS = ("tx_id", "commit_ms", "partition")
@@ -26,8 +22,8 @@ Scope: TypeAlias = tuple[str, ...]
 Range: TypeAlias = "tuple[int | str, int | str]"
 """The first and the last place of some rows in an order."""
 
-_SCOPES_KEPT = 4
-_PLACES_KEPT = 2  # enough to know that they are not all the same
+SCOPES_KEPT = 4
+PLACES_KEPT = 2  # enough to know that they are not all the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +47,8 @@ class OrderFacts:
         return OrderFacts(
             self.changes + other.changes,
             self.reads + other.reads,
-            _first(self.places | other.places, _PLACES_KEPT),
-            frozenset(sorted(self.scopes | other.scopes)[:_SCOPES_KEPT]),
+            _first(self.places | other.places, PLACES_KEPT),
+            frozenset(sorted(self.scopes | other.scopes)[:SCOPES_KEPT]),
             self.problem or other.problem,
             _joined_range(self.range, other.range),
         )
@@ -115,122 +111,6 @@ def joined_facts(facts: Iterable[RowFacts]) -> RowFacts:
     for each in facts:
         found = found.joined(each)
     return found
-
-
-def has_more_than_key(delete: Row | RowChange) -> bool:
-    """Return whether a delete has columns beyond its key, as far as columns are decoded."""
-    image = delete.old_layout if isinstance(delete, Row) else delete.before
-    names = set() if image is None else {column.name for column in image.columns}
-    return not names <= {*(delete.table.key or ())}
-
-
-class RowTally:
-    """Gathers the facts of rows, one by one."""
-
-    __slots__ = (
-        *("_changes", "_deletes", "_fields", "_old_images", "_orders", "_reads", "_skips_deletes"),
-    )
-
-    def __init__(self, format_: Format) -> None:
-        self._skips_deletes = not format_.comparing.deletes_have_position
-        self._orders = [_OrderTally(order) for order in format_.comparing.orders]
-        self._fields = dict.fromkeys(FIELDS, 0)
-        self._changes = 0
-        self._reads = 0
-        self._old_images = 0
-        self._deletes = 0
-
-    def add(self, change: Row | RowChange) -> None:
-        """Take one row."""
-        op = change.op
-        if op == "update" and change.half is None:
-            old = change.old if isinstance(change, Row) else change.before
-            self._old_images += old is not None
-        elif op == "delete":
-            self._deletes += has_more_than_key(change)
-        if op == "delete" and self._skips_deletes:
-            return
-        position = change if isinstance(change, Row) else change.position
-        is_read = op == "read"
-        if is_read:
-            self._reads += 1
-        else:
-            self._changes += 1
-            for name in FIELDS:
-                if getattr(position, name, None) is not None:
-                    self._fields[name] += 1
-        for order in self._orders:
-            order.add(position, is_read=is_read)
-
-    @property
-    def facts(self) -> RowFacts:
-        """The facts of all rows so far."""
-        orders = {each.order.name: each.facts for each in self._orders}
-        return RowFacts(
-            self._changes,
-            self._reads,
-            orders,
-            dict(self._fields),
-            old_images=self._old_images,
-            whole_deletes=self._deletes,
-        )
-
-
-class _OrderTally:
-    __slots__ = (
-        *("_changes", "_number", "_places", "_problem", "_range", "_reads", "_scopes", "order"),
-    )
-
-    def __init__(self, order: Order) -> None:
-        self.order = order
-        self._number = order.number
-        self._changes = 0
-        self._reads = 0
-        self._places: set[int | str] = set()
-        self._scopes: set[Scope] = set()
-        self._problem: str | None = None
-        self._range: Any = None
-
-    def add(self, position: object, *, is_read: bool) -> None:
-        value: int | str | None
-        if self._number is not None:
-            value = getattr(position, self._number, None)
-        else:
-            try:
-                place = self.order.place(position)
-            except NoPlace as error:
-                self._problem = self._problem or str(error)
-                return
-            value = None if place is None else place.value
-            # Rows of a snapshot have no server of their own, and do not pair by their position.
-            if place is not None and not is_read and len(self._scopes) < _SCOPES_KEPT:
-                self._scopes.add(place.scope)
-        if value is None:
-            return
-        known = self._range
-        if known is None:
-            self._range = value, value
-        elif value < known[0]:
-            self._range = value, known[1]
-        elif value > known[1]:
-            self._range = known[0], value
-        if is_read:
-            self._reads += 1
-            return
-        self._changes += 1
-        if len(self._places) < _PLACES_KEPT:
-            self._places.add(value)
-
-    @property
-    def facts(self) -> OrderFacts:
-        return OrderFacts(
-            self._changes,
-            self._reads,
-            frozenset(self._places),
-            frozenset(self._scopes),
-            self._problem,
-            self._range,
-        )
 
 
 def _joined_range(ours: Any, theirs: Any) -> Range | None:

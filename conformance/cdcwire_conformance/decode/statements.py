@@ -14,7 +14,7 @@ from cdcwire.model.events import Position, SchemaChange, SchemaChangeKind, Table
 from cdcwire.model.names import full_schema
 
 MAX_STATEMENTS = 1 << 14  # kept of one feed
-_PARTS_KEPT = 2  # enough to know that there are several
+PARTS_KEPT = 2  # enough to know that there are several
 
 Part: TypeAlias = "tuple[str | None, int | None, str | None]"
 """A part of a feed, which has an order: a partition of a topic, or a file."""
@@ -77,37 +77,13 @@ class RowSpan:
 
     def joined(self, other: RowSpan) -> RowSpan:
         """Return the span of the rows of both shares of a feed."""
-        parts = sorted(self.parts | other.parts, key=repr)[:_PARTS_KEPT]
-        offsets = self.offsets if other.offsets is None else _widened(self.offsets, *other.offsets)
+        parts = sorted(self.parts | other.parts, key=repr)[:PARTS_KEPT]
+        offsets = self.offsets if other.offsets is None else widened(self.offsets, *other.offsets)
         return RowSpan(frozenset(parts), offsets)
 
 
-class SpanTally:
-    """Finds where rows are, one by one."""
-
-    __slots__ = ("_last", "_offsets", "_parts")
-
-    def __init__(self) -> None:
-        self._parts: set[Part] = set()
-        self._last: MessagePlace | None = None
-        self._offsets: tuple[int, int] | None = None
-
-    def add(self, place: MessagePlace) -> None:
-        """Take a row of a message."""
-        if place is not self._last:
-            self._last = place
-            if len(self._parts) < _PARTS_KEPT:
-                self._parts.add(part_of(place))
-            if place.offset is not None:
-                self._offsets = _widened(self._offsets, place.offset, place.offset)
-
-    @property
-    def span(self) -> RowSpan:
-        """The span of all rows so far."""
-        return RowSpan(frozenset(self._parts), self._offsets)
-
-
-def _widened(known: tuple[int, int] | None, least: int, greatest: int) -> tuple[int, int]:
+def widened(known: tuple[int, int] | None, least: int, greatest: int) -> tuple[int, int]:
+    """Return the range with two more values."""
     if known is None:
         return least, greatest
     return min(known[0], least), max(known[1], greatest)

@@ -23,25 +23,21 @@ from cdcwire.model.kinds import Column, TextType
 from cdcwire.model.names import TableName, full_name
 from cdcwire_conformance.decode.clock_changes import ClockTally, zone_of
 from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
-from cdcwire_conformance.decode.extents import Extent, ExtentCounting
+from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
 from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem
-from cdcwire_conformance.decode.row_facts import (
-    KEY_ONLY,
-    UNKNOWN_ROWS,
-    RowFacts,
-    RowTally,
-    has_more_than_key,
-)
+from cdcwire_conformance.decode.row_facts import KEY_ONLY, UNKNOWN_ROWS, RowFacts
 from cdcwire_conformance.decode.statements import (
     MAX_STATEMENTS,
     PlacedStatement,
     RowSpan,
-    SpanTally,
 )
+from cdcwire_conformance.decode.tallies import RowTally
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 
 _MAX_SEEN = 1 << 12
+_ROWS_AT_ONCE = 512
+_BYTES_AT_ONCE = 1 << 20
 MAX_DDL_EVENTS = 1 << 14  # kept of one feed, to be compared
 
 Name: TypeAlias = "tuple[str | None, str]"
@@ -192,22 +188,18 @@ class _Surveying:
         self.survey_of = survey
         self._open_file = open_file
         self._found: dict[Name, CanonicalTable] = {}
-        self._rows: dict[Name, int] = {}
         self._ill_formed: dict[Name, set[str]] = {}
-        self._updates: dict[Name, int] = {}
-        self._old_images: dict[Name, int] = {}
         self._tallies: dict[Name, RowTally] = {}
-        self._key_deletes: set[Name] = set()
-        self._whole_deletes: set[Name] = set()
+        self._waiting = _Waiting()
         self._new_columns: dict[Name, set[str]] = {}
         self._parts: dict[Name, tuple[TableName, str | None]] = {}
         self._ddl: set[DdlEvent] = set()
         self._statements: list[PlacedStatement] = []
-        self._spans: dict[Name, SpanTally] = {}
+        self._messages = 0
         self._progress = 0
+        self._columns: dict[Name, set[Column]] = {}  # that a table was met with
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
         self._shapes: dict[tuple[int, int, int], tuple[Table, Layout | None, Layout | None]] = {}
-        self._extent = ExtentCounting()
         reader = survey.format.comparing.key_reader
         self._keys = None if reader is None else KeyChecking(reader(survey.context))
         self._clocks: dict[Name, ClockTally] = {}
@@ -221,7 +213,7 @@ class _Surveying:
         is_cheap = is_cheap and not options.get(KEY_ONLY)  # which the columns of deletes disprove
         decode = self._decoder(frozenset()) if is_cheap else everything
         for place, message in messages:
-            self._extent.messages += 1
+            self._messages += 1
             if isinstance(message, RowProblem):
                 self._report(message, place)
                 continue
@@ -238,32 +230,43 @@ class _Surveying:
             except DecodeError as error:
                 self._report(problem_of(error), place)
                 continue
-            for change in changes:
-                self._count(change, place)
-                if self._zoned:
+            if self._zoned:
+                for change in changes:
                     self._look_at_clocks(change, place)
-                self._extent.add(change)
-                if self._keys is not None:
+            if self._keys is not None:
+                for change in changes:
                     self._keys.check(message, change, place)
-        tables = {
-            name: FoundTable(
-                table,
-                self._rows.get(name, 0),
-                frozenset(self._ill_formed.get(name, ())),
-                self._updates.get(name, 0),
-                self._old_images.get(name, 0),
-                self._facts(name),
-                name in self._key_deletes,
-                *self._parts[name],
-                self._spans[name].span if name in self._spans else RowSpan(),
-                frozenset(self._new_columns.get(name, ())),
-                name in self._whole_deletes,
-            )
-            for name, table in self._found.items()
-        }
+            if self._waiting.add(changes, place, message):
+                self._count()
+        self._count()
+        return self._surveyed()
+
+    def _surveyed(self) -> Surveyed:
+        extent = Extent(self._messages)
+        for tally in self._tallies.values():
+            extent = extent.joined(tally.extent)
         others = OtherEvents(frozenset(self._ddl), self._progress, tuple(self._statements))
         keys = KeyFacts() if self._keys is None else self._keys.found()
-        return Surveyed(tables, others, keys, self._extent.found())
+        tables = {name: self._found_table(name, table) for name, table in self._found.items()}
+        return Surveyed(tables, others, keys, extent)
+
+    def _found_table(self, name: Name, table: CanonicalTable) -> FoundTable:
+        tally = self._tally(name)
+        clocks = self._clocks.get(name)
+        facts = tally.facts
+        return FoundTable(
+            table,
+            tally.rows,
+            frozenset(self._ill_formed.get(name, ())),
+            tally.updates,
+            tally.old_images,
+            facts if clocks is None else replace(facts, clocks=clocks.facts),
+            tally.has_key_deletes,
+            *self._parts[name],
+            tally.span,
+            frozenset(self._new_columns.get(name, ())),
+            tally.has_whole_deletes,
+        )
 
     def _has_new_names(self, changes: list[Row | RowChange]) -> bool:
         """Return whether rows have columns whose values count, and that are not read yet.
@@ -301,24 +304,10 @@ class _Surveying:
                 self._statements.append(placed)
         return changes
 
-    def _count(self, change: Row | RowChange, place: MessagePlace) -> None:
-        name = full_name(change.table)
-        self._rows[name] = self._rows.get(name, 0) + 1
-        self._tally(name).add(change)
-        span = self._spans.get(name)
-        if span is None:
-            self._spans[name] = span = SpanTally()
-        span.add(place)
-        if change.op == "update" and change.half is None:
-            old = change.old if isinstance(change, Row) else change.before
-            self._updates[name] = self._updates.get(name, 0) + 1
-            if old is not None:
-                self._old_images[name] = self._old_images.get(name, 0) + 1
-
-        elif change.op == "delete" and change.sent != "key":
-            self._whole_deletes.add(name)
-        elif change.op == "delete" and not has_more_than_key(change):
-            self._key_deletes.add(name)
+    def _count(self) -> None:
+        for name, (changes, places) in self._waiting.by_name().items():
+            self._tally(name).add(changes, places)
+        self._waiting = _Waiting()
 
     def _look_at_clocks(self, change: Row | RowChange, place: MessagePlace) -> None:
         name = full_name(change.table)
@@ -327,11 +316,6 @@ class _Surveying:
             self._clocks[name] = tally = ClockTally(self.survey_of.time_zone)
         for _, identity, columns, values in images_of(change):
             tally.add(identity, columns, values, place)
-
-    def _facts(self, name: Name) -> RowFacts:
-        facts = self._tally(name).facts
-        clocks = self._clocks.get(name)
-        return facts if clocks is None else replace(facts, clocks=clocks.facts)
 
     def _tally(self, name: Name) -> RowTally:
         found = self._tallies.get(name)
@@ -413,12 +397,51 @@ class _Surveying:
 
     def _add(self, table: Table, columns: tuple[Column, ...]) -> None:
         name = full_name(table)
+        known = self._columns.setdefault(name, set())
+        # Values without types give many layouts of few columns: (2, 1) and (3, 1) for decimals.
+        is_known = bool(known) and known.issuperset(columns)
+        if is_known and len(set(columns)) == len(columns) and self._found[name].key == table.key:
+            return
+        if len(known) >= _MAX_SEEN:
+            known.clear()
+        known.update(columns)
         zone = self.survey_of.time_zone
         self._zoned |= {each.name for each in columns if zone_of(each.type, zone) is not None}
         described = canonical_table(Table(name[1], name[0], columns=columns, key=table.key))
         self._parts[name] = (table.schema, table.name or ""), table.database
-        known = self._found.get(name)
-        self._found[name] = described if known is None else union_tables(known, described)
+        found = self._found.get(name)
+        self._found[name] = described if found is None else union_tables(found, described)
+
+
+class _Waiting:
+    """Row changes that are not yet counted, by table: some hundred, or a MiB of messages."""
+
+    def __init__(self) -> None:
+        self._of_tables: dict[int, tuple[Table, list[Row | RowChange], list[MessagePlace]]] = {}
+        self._rows = 0
+        self._bytes = 0
+
+    def add(self, changes: list[Row | RowChange], place: MessagePlace, message: Message) -> bool:
+        """Take the changes of a message. Return whether there are enough."""
+        for change in changes:
+            table = change.table
+            known = self._of_tables.get(id(table))
+            if known is None:
+                self._of_tables[id(table)] = known = table, [], []
+            known[1].append(change)
+            known[2].append(place)
+        self._rows += len(changes)
+        self._bytes += len(message.value or b"")
+        return self._rows >= _ROWS_AT_ONCE or self._bytes >= _BYTES_AT_ONCE
+
+    def by_name(self) -> dict[Name, tuple[list[Row | RowChange], list[MessagePlace]]]:
+        """Return the changes so far, and the places of their messages."""
+        found: dict[Name, tuple[list[Row | RowChange], list[MessagePlace]]] = {}
+        for table, changes, places in self._of_tables.values():
+            own = found.setdefault(full_name(table), ([], []))
+            own[0].extend(changes)
+            own[1].extend(places)
+        return found
 
 
 def _rows_of(events: Iterable[Row | Event]) -> list[Row | RowChange]:

@@ -26,6 +26,7 @@ the feed counts, as in a transaction.
 """
 
 _DIGITS = 20  # of the largest number of 64 bits
+_BEYOND_DIGITS = 10**_DIGITS
 _HEXADECIMAL_DIGITS = 16
 _FILE = re.compile(r"(.*?)([0-9]{1,20})", re.ASCII | re.DOTALL)
 _DECIMAL = re.compile(r"[0-9]{1,20}", re.ASCII)
@@ -86,8 +87,9 @@ class Order:
 
         ``position``: a ``Position``, or a row that has its members.
         """
-        if self.number is not None:
-            value: int | None = getattr(position, self.number, None)
+        number = self.number
+        if number is not None:
+            value: int | None = getattr(position, number, None)
             return None if value is None else Place(value)
         parts: list[str] = []
         scope: list[str] = []
@@ -126,6 +128,8 @@ def _part(member: Member, value: object) -> tuple[str, str]:
     """Return a value as text of fixed width, and what its number holds within."""
     if value is None:
         return "", ""
+    if type(value) is int and 0 <= value < _BEYOND_DIGITS and member.form in ("number", "digits"):
+        return f"{value:0{_DIGITS}}", ""  # as below, in a third of the time
     text = str(value).strip()
     if member.form == "file" and (found := _FILE.fullmatch(text)):
         return found[2].zfill(_DIGITS), f"{member.name} {found[1]}"
