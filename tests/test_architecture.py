@@ -60,9 +60,11 @@ REFERENCE_LAYERS = (
     ("cdcwire.debezium",),
     ("cdcwire.format",),
     ("cdcwire.formats",),
-    ("cdcwire.registry", "cdcwire.arrow"),
+    ("cdcwire.registry", "cdcwire.arrow", "cdcwire.extensions"),
+    ("cdcwire.changes",),
+    ("cdcwire.arguments",),
     ("cdcwire.decoder",),
-    ("cdcwire.encoder",),
+    ("cdcwire.encoder", "cdcwire.feed"),
     ("cdcwire.__main__",),
 )
 LAYERS = (

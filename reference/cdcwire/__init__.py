@@ -14,12 +14,14 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all of 
 if TYPE_CHECKING:
     from typing import Any
 
+    from cdcwire.changes import Bad, Change
     from cdcwire.core.context import Compression, Context
     from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
     from cdcwire.core.message import KafkaMessage, StoredFile
     from cdcwire.core.options import OptionError
-    from cdcwire.decoder import Bad, Change, Decoder, decode, to_arrow
+    from cdcwire.decoder import Decoder, decode, to_arrow
     from cdcwire.encoder import Encoder
+    from cdcwire.feed import Feed, FeedError, open
     from cdcwire.format import Format
     from cdcwire.model.events import Marker, Progress, RowChange, SchemaChange, Table
     from cdcwire.model.kinds import Column
@@ -37,6 +39,8 @@ __all__ = [
     "Decoder",
     "EncodeError",
     "Encoder",
+    "Feed",
+    "FeedError",
     "Format",
     "KafkaMessage",
     "Marker",
@@ -50,6 +54,7 @@ __all__ = [
     "__version__",
     "decode",
     "get_format",
+    "open",
     "to_arrow",
 ]
 
@@ -62,8 +67,8 @@ _MODULES = {
     "Compression": "cdcwire.core.context",
     "Context": "cdcwire.core.context",
     "OptionError": "cdcwire.core.options",
-    "Bad": "cdcwire.decoder",
-    "Change": "cdcwire.decoder",
+    "Bad": "cdcwire.changes",
+    "Change": "cdcwire.changes",
     "Decoder": "cdcwire.decoder",
     "decode": "cdcwire.decoder",
     "to_arrow": "cdcwire.decoder",
@@ -74,6 +79,9 @@ _MODULES = {
     "Table": "cdcwire.model.events",
     "Column": "cdcwire.model.kinds",
     "Encoder": "cdcwire.encoder",
+    "Feed": "cdcwire.feed",
+    "FeedError": "cdcwire.feed",
+    "open": "cdcwire.feed",
     "Format": "cdcwire.format",
     "KafkaMessage": "cdcwire.core.message",
     "StoredFile": "cdcwire.core.message",

@@ -10,19 +10,27 @@ from __future__ import annotations
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
-    Callable,
     Iterable,
     Iterator,
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass, field
 from threading import Lock, local
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
+from cdcwire.arguments import (
+    PathLike,
+    Tables,
+    check_on_error,
+    definitions_of,
+    expect_mappings,
+    selection_of,
+    tables_of,
+)
+from cdcwire.changes import Bad, Change, OnError, feed_rows, typed_change
 from cdcwire.core.client_records import message_of, place_of
-from cdcwire.core.context import EVERYTHING, Compression, Context, Selection
+from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message
@@ -32,20 +40,12 @@ from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.core.typed_rows import TypedRows
 from cdcwire.format import MessageDecoder
 from cdcwire.model.events import (
-    NO_EXTRA,
-    Extra,
-    Half,
     Marker,
-    Op,
-    Position,
     Progress,
     RowChange,
     SchemaChange,
-    Sent,
     Table,
 )
-from cdcwire.model.paths import Path, path_text
-from cdcwire.model.slotted import slotted
 from cdcwire.registry import get_format
 
 if TYPE_CHECKING:
@@ -57,57 +57,6 @@ ChangeT = TypeVar("ChangeT")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@slotted(frozen=True, slots=True)
-class Change(Generic[R]):
-    """One changed row: a ``RowChange`` whose states before and after are of the user's type.
-
-    ``before`` and ``after``: None for a state that the record does not have.
-    """
-
-    op: Op
-    table: Table
-    before: R | None
-    after: R | None
-    position: Position
-    half: Half | None = None
-    sent: Sent | None = None
-    extra: Extra = field(default_factory=lambda: NO_EXTRA)
-
-
-@dataclass(frozen=True, slots=True)
-class Bad:
-    """A record whose bytes break the format, as ``on_error`` gets it."""
-
-    record: object
-    error: DecodeError
-
-    @property
-    def offset(self) -> int:
-        """The byte where reading stopped, counted from 0 in the key, value or file."""
-        return self.error.offset
-
-    @property
-    def path(self) -> Path:
-        """The path to the value that is wrong, outermost step first."""
-        return self.error.path
-
-    @property
-    def clause(self) -> str:
-        """The clause of the format's page that the bytes break."""
-        return self.error.clause
-
-    def headers(self) -> list[tuple[str, bytes]]:
-        """Return headers for a dead-letter topic: ``cdcwire.error``, offset, path and clause."""
-        texts = {
-            "error": str(self.error),
-            "offset": str(self.offset),
-            "path": path_text(self.path),
-            "clause": self.clause,
-        }
-        return [(f"cdcwire.{name}", text.encode()) for name, text in texts.items()]
-
-
-OnError: TypeAlias = "Literal['raise', 'skip'] | Callable[[Bad], None]"
 Engine: TypeAlias = Literal["auto", "plain"]
 
 
@@ -117,10 +66,11 @@ class Decoder(Generic[ChangeT]):
     ``rows``: the type of row states. Without it, changes are neutral ``RowChange`` events. With
     dict, tuple, a TypedDict, a dataclass, a NamedTuple or a ``msgspec.Struct``, they are
     ``Change`` objects. ``tables``, ``schemas``, ``options``, ``blobs``, ``compressions``: as in
-    ``Context``. ``only``: names of the wanted tables, ``"shop.orders"``; ``"orders"`` if the
-    format has no schema. ``on_error``: "raise", "skip" the record, or a function that gets
-    ``Bad``; a record is decoded whole or not at all. ``engine``: "plain" decodes by the plain
-    decoder, which reads like the format's page.
+    ``Context``; ``tables`` may be the text of CREATE TABLE statements with ``SCHEMA.TABLE``, or a
+    file of SQL or of definitions. ``only``: names of the wanted tables, ``"shop.orders"``;
+    ``"orders"`` if the format has no schema. ``on_error``: "raise", "skip" the record, or a
+    function that gets ``Bad``; a record is decoded whole or not at all. ``engine``: "plain"
+    decodes by the plain decoder, which reads like the format's page.
 
     Definitions of tables that a record sends count for it and for later records.
 
@@ -144,7 +94,7 @@ class Decoder(Generic[ChangeT]):
         /,
         *,
         rows: None = None,
-        tables: Iterable[Table] = (),
+        tables: Tables = (),
         schemas: Mapping[str, str] = _NOTHING,
         options: Mapping[str, OptionValue] = _NOTHING,
         blobs: Mapping[str, bytes] = _NOTHING,
@@ -161,7 +111,7 @@ class Decoder(Generic[ChangeT]):
         /,
         *,
         rows: type[R],
-        tables: Iterable[Table] = (),
+        tables: Tables = (),
         schemas: Mapping[str, str] = _NOTHING,
         options: Mapping[str, OptionValue] = _NOTHING,
         blobs: Mapping[str, bytes] = _NOTHING,
@@ -177,7 +127,7 @@ class Decoder(Generic[ChangeT]):
         /,
         *,
         rows: type[Any] | None = None,
-        tables: Iterable[Table] = (),
+        tables: Tables = (),
         schemas: Mapping[str, str] = _NOTHING,
         options: Mapping[str, OptionValue] = _NOTHING,
         blobs: Mapping[str, bytes] = _NOTHING,
@@ -190,18 +140,15 @@ class Decoder(Generic[ChangeT]):
         expect_mappings(schemas=schemas, options=options, blobs=blobs, compressions=compressions)
         if engine not in ("auto", "plain"):
             raise ValueError(f"engine is {engine!r:.80}; it must be 'auto' or 'plain'")
-        if not callable(on_error) and on_error not in ("raise", "skip"):
-            raise ValueError(
-                f"on_error is {on_error!r:.80}; it must be 'raise', 'skip' or a function"
-            )
-        self._defined = tables_of(tables)
+        check_on_error(on_error)
+        self._defined = definitions_of(self._format, tables)
         self._context = Context(
             options=dict(options),
             tables=self._defined,
             schemas=schemas,
             blobs=blobs,
             compressions=compressions,
-            selection=EVERYTHING if only is None else _selection_of(only),
+            selection=selection_of(only),
         )
         self._format.decoder(self._context)  # reports wrong settings at once
         self._rows: TypedRows[Any] | None = None if rows is None else TypedRows(rows)
@@ -224,7 +171,7 @@ class Decoder(Generic[ChangeT]):
         changes = self._changes(record)
         if self._rows is None:
             return list(map(event_of, changes))  # type: ignore[arg-type]  # ChangeT is RowChange
-        return [self._typed(change, self._rows) for change in changes]
+        return [typed_change(change, self._rows) for change in changes]
 
     def iter(
         self, records: Iterable[object], /
@@ -257,7 +204,7 @@ class Decoder(Generic[ChangeT]):
         """
         if size < 1:
             raise ValueError(f"size is {size!r:.80}; it must be a number from 1")
-        gathered = _feed_rows("batches", self._defined)
+        gathered = feed_rows("batches", self._defined)
         for record in records:
             self._gather(gathered, record)
             if gathered.count >= size:
@@ -308,67 +255,13 @@ class Decoder(Generic[ChangeT]):
     def _plain(self, message: Message) -> Iterable[Any]:
         return self._format.to_events(message, context=self._context)
 
-    def _typed(self, change: Any, rows: TypedRows[Any]) -> Any:
-        if isinstance(change, Row):
-            table = change.table
-            old, new = change.old_layout, change.new_layout
-            return Change(
-                change.op,
-                table,
-                None if old is None else rows.of_layout(old, change.old or (), table),
-                None if new is None else rows.of_layout(new, change.new or (), table),
-                change.position,
-                change.half,
-                change.sent,
-                change.extra or NO_EXTRA,
-            )
-        if isinstance(change, RowChange):
-            before, after = (
-                None if image is None else rows.of_image(image, change.table)
-                for image in (change.before, change.after)
-            )
-            return Change(
-                change.op,
-                change.table,
-                before,
-                after,
-                change.position,
-                change.half,
-                change.sent,
-                change.extra,
-            )
-        return change
-
-
-def tables_of(tables: Iterable[Table]) -> tuple[Table, ...]:
-    """Return the argument ``tables``. Raises: TypeError that names what it holds instead."""
-    found: tuple[object, ...] = (tables,) if isinstance(tables, (str, Table)) else tuple(tables)
-    for table in found:
-        if not isinstance(table, Table):
-            raise TypeError(f"tables holds {table!r:.60}; it must be a sequence of cdcwire.Table")
-    return tuple(table for table in found if isinstance(table, Table))
-
-
-def expect_mappings(**arguments: object) -> None:
-    """Raise TypeError for an argument that is not a mapping."""
-    for name, value in arguments.items():
-        if not isinstance(value, Mapping):
-            raise TypeError(f"{name} is {value!r:.60}; it must be a mapping, such as a dict")
-
-
-def _selection_of(only: Iterable[str]) -> Selection:
-    if isinstance(only, str):
-        raise TypeError(f"only is the text {only!r:.60}; it must be a set of names of tables")
-    parts = [name.rpartition(".") for name in only]
-    return Selection(frozenset((schema or None, table) for schema, _, table in parts))
-
 
 def decode(
     format: str,
     record: object,
     /,
     *,
-    tables: Iterable[Table] = (),
+    tables: Tables = (),
     schemas: Mapping[str, str] = _NOTHING,
     options: Mapping[str, OptionValue] = _NOTHING,
 ) -> list[RowChange | SchemaChange | Progress | Marker]:
@@ -385,7 +278,7 @@ def decode(
         'resolved'
 
     """
-    return _kept(format, tables_of(tables), schemas, options).decode(record)
+    return _kept(format, tables, schemas, options).decode(record)
 
 
 _MAX_KEPT = 64
@@ -394,17 +287,21 @@ _KEPT: dict[object, Decoder[RowChange]] = {}
 
 def _kept(
     format: str,
-    tables: tuple[Table, ...],
+    tables: Tables,
     schemas: Mapping[str, str],
     options: Mapping[str, OptionValue],
 ) -> Decoder[RowChange]:
     """Return a decoder that knows nothing but its settings and layouts; make it if it is new."""
     expect_mappings(schemas=schemas, options=options)
+    named: object = tables
+    if not isinstance(tables, (str, PathLike)):
+        tables = tables_of(tables)
+        named = tuple(map(id, tables))
     # A kept decoder keeps its tables and schemas, so that no other object gets their identity.
     # Options of equal values and other types differ: 1 is no boolean.
     key = (
         format,
-        tuple(map(id, tables)),
+        named,
         tuple(schemas.items()) if type(schemas) is dict else id(schemas),
         tuple([(name, type(value), value) for name, value in options.items()]),
     )
@@ -427,7 +324,7 @@ def to_arrow(
     records: Iterable[object],
     /,
     *,
-    tables: Iterable[Table] = (),
+    tables: Tables = (),
     schemas: Mapping[str, str] = _NOTHING,
     options: Mapping[str, OptionValue] = _NOTHING,
     only: Iterable[str] | None = None,
@@ -452,19 +349,7 @@ def to_arrow(
     decoder = Decoder(
         format, tables=tables, schemas=schemas, options=options, only=only, on_error=on_error
     )
-    gathered = _feed_rows("to_arrow", decoder._defined)
+    gathered = feed_rows("to_arrow", decoder._defined)
     for record in records:
         decoder._gather(gathered, record)
     return gathered.tables()
-
-
-def _feed_rows(name: str, definitions: Iterable[Table]) -> FeedRows:
-    """Return a place for rows that become batches. Raises: ModuleNotFoundError."""
-    try:
-        from cdcwire.arrow.feed import FeedRows
-    except ModuleNotFoundError as error:
-        if error.name not in ("numpy", "pyarrow"):
-            raise
-        missing = f"{name} needs the package {error.name}: install cdcwire with the extra arrow"
-        raise ModuleNotFoundError(missing, name=error.name) from error
-    return FeedRows(definitions)

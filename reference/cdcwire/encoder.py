@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from threading import local
 from types import MappingProxyType
 
+from cdcwire.arguments import Tables, definitions_of, expect_mappings
 from cdcwire.core.context import Context
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
-from cdcwire.decoder import expect_mappings, tables_of
 from cdcwire.format import MessageEncoder
-from cdcwire.model.events import Event, Marker, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.events import Event, Marker, Progress, RowChange, SchemaChange
 from cdcwire.registry import get_format
 
 _EVENTS = (RowChange, SchemaChange, Progress, Marker)
@@ -25,8 +25,8 @@ _NO_OPTIONS: Mapping[str, OptionValue] = MappingProxyType({})
 class Encoder:
     """Encodes the events of one feed. Make it once and keep it; threads may share it.
 
-    ``tables``: definitions, for formats whose messages need more than the events say.
-    ``options``: the producer's settings.
+    ``tables``: definitions as ``Decoder`` takes them, for formats whose messages need more than
+    the events say. ``options``: the producer's settings.
 
     Raises: ValueError for an unknown format, OptionError for an unknown option or value.
 
@@ -45,12 +45,13 @@ class Encoder:
         format: str,
         /,
         *,
-        tables: Iterable[Table] = (),
+        tables: Tables = (),
         options: Mapping[str, OptionValue] = _NO_OPTIONS,
     ) -> None:
         self._format = get_format(format)
         expect_mappings(options=options)
-        self._context = Context(options=dict(options), tables=tables_of(tables))
+        defined = definitions_of(self._format, tables)
+        self._context = Context(options=dict(options), tables=defined)
         self._format.encoder(self._context)  # reports wrong settings at once
         self._of_thread = local()  # fast encoders are not thread-safe
 

@@ -298,6 +298,7 @@ def test_tables_that_a_feed_sends_count_for_later_records(engine: Literal["auto"
         {"on_error": "ignore"},
         {"tables": "CREATE TABLE t (id INT)"},
         {"tables": [1]},
+        {"tables": 1},
         {"only": "shop.orders"},
         {"options": [("time-zone", "UTC")]},
         {"schemas": "schemas/"},

@@ -55,4 +55,4 @@ def test_wrong_settings_are_named_at_once() -> None:
     with pytest.raises(TypeError, match=r"^options is "):
         Encoder("craft", options=[1])  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(TypeError, match=r"^tables holds "):
-        Encoder("craft", tables="t.sql")  # type: ignore[arg-type]  # wrong on purpose
+        Encoder("craft", tables=[1])  # type: ignore[list-item]  # wrong on purpose

@@ -29,7 +29,7 @@ def message_decoder(format_: Format, context: Context) -> MessageDecoder:
     return place_decoder(format_, context)(MessagePlace())
 
 
-def place_decoder(format_: Format, context: Context) -> DecoderAt:
+def place_decoder(format_: Format, context: Context, *, joins_halves: bool = True) -> DecoderAt:
     """Return a function from a message's place to its decoder.
 
     A format whose topics hold one table each has one decoder per topic, any other has one decoder.
@@ -38,18 +38,27 @@ def place_decoder(format_: Format, context: Context) -> DecoderAt:
     """
     context = with_compressions(context)
     if format_.topic_tables is not None:
-        return _TopicDecoders(format_, context, format_.topic_tables(context)).at
-    decode = format_.decoder(context, joins_halves=True)
+        tables = format_.topic_tables(context)
+        return _TopicDecoders(format_, context, tables, joins_halves=joins_halves).at
+    decode = format_.decoder(context, joins_halves=joins_halves)
     return lambda place: decode
 
 
 class _TopicDecoders:
     """One decoder per topic, each made at the topic's first message."""
 
-    def __init__(self, format_: Format, context: Context, tables: tuple[Table, ...]) -> None:
+    def __init__(
+        self,
+        format_: Format,
+        context: Context,
+        tables: tuple[Table, ...],
+        *,
+        joins_halves: bool,
+    ) -> None:
         self.format = format_
         self.context = context
         self.tables = tables
+        self.joins_halves = joins_halves
         self._decoders: dict[int, MessageDecoder] = {}
         self._of_names: dict[str, MessageDecoder] = {}
 
@@ -67,7 +76,7 @@ class _TopicDecoders:
         found = self._decoders.get(id(table))
         if found is None:
             context = replace(self.context, tables=(table,))
-            found = self.format.decoder(context, joins_halves=True)
+            found = self.format.decoder(context, joins_halves=self.joins_halves)
             self._decoders[id(table)] = found
         return found
 

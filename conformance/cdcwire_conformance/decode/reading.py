@@ -29,6 +29,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import Order
 from cdcwire.core.rows import Row
+from cdcwire.feed import FeedError as FeedError
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.names import full_name
@@ -57,10 +58,6 @@ _USUAL_TAIL = b'"}\n'
 
 KAFKA_COLUMNS = ("key", "value", "topic", "partition", "offset")
 HEADERS = "headers"  # which not every frame of records has
-
-
-class FeedError(ValueError):
-    """A message, or a row of it, can't be had. The text is one line that says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,17 +345,18 @@ def feed_error(problem: RowProblem, place: MessagePlace, on_error: OnError) -> F
 def error_place(problem: RowProblem, place: MessagePlace) -> str:
     """Return one line that quotes nothing of the message: its place, the byte and the clause."""
     byte = "" if problem.offset is None else f"byte {problem.offset}: "
-    return f"{_where(place)}: {byte}can't be read ({problem.clause})"
+    return f"{place_text(place)}: {byte}can't be read ({problem.clause})"
 
 
 def error_text(problem: RowProblem, place: MessagePlace) -> str:
     """Return one line: where the message is, where in it, what is wrong, which clause."""
     byte = "" if problem.offset is None else f"byte {problem.offset}: "
     inside = f"in {problem.path}; " if problem.path else ""
-    return f"{_where(place)}: {byte}{problem.problem} ({inside}{problem.clause})"
+    return f"{place_text(place)}: {byte}{problem.problem} ({inside}{problem.clause})"
 
 
-def _where(place: MessagePlace) -> str:
+def place_text(place: MessagePlace) -> str:
+    """Return where a message is: file and line, or topic, partition and offset."""
     where = place.file or ""
     if place.topic is not None:
         where = f"{place.topic}[{place.partition}]@{place.offset}"

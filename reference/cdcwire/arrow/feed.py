@@ -31,10 +31,12 @@ class FeedRows:
     """The rows of a feed that are not in a batch yet, by table.
 
     A table has all columns that its rows had so far, with types that hold all of them. A definition
-    gives the types of its columns, and what the messages leave open.
+    gives the types of its columns, and what the messages leave open. If the definitions
+    ``are_whole``, they have all columns of the rows, and all batches of a table have one schema.
     """
 
-    def __init__(self, definitions: Iterable[Table] = ()) -> None:
+    def __init__(self, definitions: Iterable[Table] = (), *, are_whole: bool = False) -> None:
+        self._are_whole = are_whole
         self._defined = {
             (table.schema, table.name or ""): canonical_table(table)
             for table in definitions
@@ -80,11 +82,19 @@ class FeedRows:
             bare = table.schema, table.name or ""
             defined = self._defined.get(name) or self._defined.get(bare)
             self._tables[name] = found = _TableRows(name, defined)
+            if self._are_whole and defined is not None:
+                found.whole = defined
         return found
 
 
 class _TableRows:
-    """The rows of one table. ``counts``: of each place, in the order of the rows."""
+    """The rows of one table.
+
+    ``counts``: of each place, in the order of the rows. ``whole``: the table with all columns, if
+    it is known.
+    """
+
+    whole: CanonicalTable | None = None
 
     def __init__(self, name: TableName, defined: CanonicalTable | None) -> None:
         self.changes: list[Change] = []
@@ -107,7 +117,8 @@ class _TableRows:
         if not changes:
             return []
         self.changes, self._places, self.counts = [], [], []
-        self._learn(changes)
+        if self.whole is None:
+            self._learn(changes)
         try:
             return list(self._built(changes, places, counts))
         except ConversionError:
@@ -123,15 +134,18 @@ class _TableRows:
     ) -> Iterator[ArrowBatch]:
         builder = self._builder
         if builder is None:
-            assert self._found is not None
-            table = self._found
-            if self._defined is not None:
-                table = apply_definition(table, self._defined)
+            table = self.whole or self._described()
             builder = self._builder = BatchBuilder(table.with_binary_text(self._binary))
         sources = builder.places(places, counts)
         for start in range(0, len(changes), BATCH_ROWS):
             part = changes[start : start + BATCH_ROWS]
             yield builder.batch(part, sources.slice(start, len(part)))
+
+    def _described(self) -> CanonicalTable:
+        assert self._found is not None
+        if self._defined is None:
+            return self._found
+        return apply_definition(self._found, self._defined)
 
     def _learn(self, changes: Sequence[Change]) -> None:
         """Add the columns of rows to the table, and the types that they need."""
@@ -144,8 +158,8 @@ class _TableRows:
 
     def _ill_formed(self, changes: Sequence[Change]) -> frozenset[str]:
         """Return the columns of text that hold text that is not UTF-8, which is bytes."""
-        assert self._found is not None
-        texts = {each.name for each in self._found.columns if isinstance(each.type, TextType)}
+        table = self.whole or self._described()
+        texts = {each.name for each in table.columns if isinstance(each.type, TextType)}
         return frozenset(
             column.name
             for change in changes

@@ -1,0 +1,30 @@
+"""Functions that other packages add to this one, which opens no file and imports no other package.
+
+They are registered in the group of entry points ``cdcwire``, by the names below.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Any, Literal, TypeAlias
+
+Extension: TypeAlias = Literal["open-feed", "read-tables"]
+"""``open-feed``: the source of a feed, as ``cdcwire.feed.FeedSource``. ``read-tables``: DDL."""
+
+
+def extension(name: Extension) -> Any:
+    """Return the function of a name. Raises: ModuleNotFoundError if no package has it."""
+    found = entry_points(group="cdcwire", name=name)
+    if not found:
+        raise ModuleNotFoundError(
+            f"no installed package has {name}: install cdcwire_conformance, which `pip install .` "
+            "in the checkout does",
+            name="cdcwire_conformance",
+        )
+    try:
+        return next(iter(found)).load()
+    except ModuleNotFoundError as error:
+        if error.name not in ("numpy", "pyarrow"):
+            raise
+        missing = f"{name} needs the package {error.name}: install cdcwire with the extra arrow"
+        raise ModuleNotFoundError(missing, name=error.name) from error
