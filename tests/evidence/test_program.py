@@ -46,3 +46,17 @@ def test_report_has_the_exit_code_of_its_program(
     (folder / "evidence.py").write_text(text)
     monkeypatch.chdir(tmp_path)
     assert main(["report", "--full", "--to", "x"]) == code
+
+
+@pytest.mark.parametrize(
+    ("option", "target"), [([], str(Path("build", "report"))), (["--publish"], ".")]
+)
+def test_report_goes_into_build_unless_it_is_published(
+    option: list[str], target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "conformance"
+    folder.mkdir()
+    text = f"import sys; sys.exit(0 if sys.argv[1:] == {['report', '--to', target]} else 9)"
+    (folder / "evidence.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", *option]) == 0

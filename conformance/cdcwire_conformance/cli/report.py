@@ -22,15 +22,17 @@ DESCRIPTION = """\
 Run in a checkout of cdcwire. Build the adapters whose toolchains are installed. Judge the reference
 and the other decoders of the checkout. Catch the known-wrong decoders, count clauses and witnesses,
 compare feeds on Spark, measure sizes. Write REPORT.md, a page for each chapter under report/, and
-all results to report/report.json.
+all results to report/report.json. They go into build/report, which git ignores; --publish renews
+those of the checkout.
 
 Takes a sample of the derived cases and few rows. --full takes
 everything, and runs the benchmarks with all their data. Chapters that cannot run on this machine
 are listed as not run, with what to install. A chapter that breaks off is failed; the others go on.
 If standard error is a file, it gets a line for each chapter: start, end, seconds, status.
 
---html writes a site from an existing report and runs nothing: each reader's score on each question,
-and every stored case with its bytes. Open DIR/index.html; it needs no server.
+--html writes a site from the newest of both reports, or the one in --to, and runs nothing: each
+reader's score on each question, and every stored case with its bytes. Open DIR/index.html; it needs
+no server.
 
 Exit code 0: every check that ran passed; a missed bar is reported only. 1: a check failed. 2: no
 report could be written.
@@ -38,41 +40,63 @@ report could be written.
 EXAMPLES = """\
 examples:
   cdcwire report
+  cdcwire report --full --publish
   cdcwire report --full --to /tmp/found
   cdcwire report --html site
 """
 
 
 REPORT_FILE = Path("report", "report.json")
+UNPUBLISHED = Path("build", "report")
+CHECKOUT = Path()
 _PROGRAM = Path("conformance", "evidence.py")
 _PATIENCE = 10.0  # seconds in which the program ends what it has started
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire report``."""
-    parser.add_argument(
+    places = parser.add_mutually_exclusive_group()
+    places.add_argument(
         "--to",
-        default=".",
         metavar="DIR",
-        help="write REPORT.md and report/ into this directory (default: the current one)",
+        help=f"write REPORT.md and report/ into this directory (default: {UNPUBLISHED})",
+    )
+    places.add_argument(
+        "--publish", action="store_true", help="renew REPORT.md and report/ of the checkout"
     )
     parser.add_argument("--full", action="store_true", help="all cases, all rows, all benchmarks")
     parser.add_argument(
         "--html",
         metavar="DIR",
-        help="write a site from the report in --to instead of a new report (extra html)",
+        help="write a site from an existing report instead of a new report (extra html)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the report program of the checkout. Returns its exit code. Raises: UsageError."""
     if arguments.html:
-        return _write_site(Path(arguments.to, REPORT_FILE), Path(arguments.html))
+        return _write_site(_existing(arguments), Path(arguments.html))
     if not _PROGRAM.is_file():
         raise UsageError(f"{_PROGRAM} not found; run the command in a checkout of cdcwire")
-    words = ["report", "--to", arguments.to, *(["--full"] if arguments.full else [])]
+    words = ["report", "--to", str(target_of(arguments)), *(["--full"] if arguments.full else [])]
     code = _code_of([sys.executable, str(_PROGRAM), *words])
     return code if code >= 0 else 2
+
+
+def target_of(arguments: argparse.Namespace) -> Path:
+    """Return the directory that the report is written into."""
+    if arguments.to is not None:
+        return Path(arguments.to)
+    return CHECKOUT if arguments.publish else UNPUBLISHED
+
+
+def _existing(arguments: argparse.Namespace) -> Path:
+    """Return the results that the site is made of."""
+    if arguments.to is not None or arguments.publish:
+        return target_of(arguments) / REPORT_FILE
+    known = [folder / REPORT_FILE for folder in (UNPUBLISHED, CHECKOUT)]
+    found = [file for file in known if file.is_file()]
+    return max(found, key=lambda file: file.stat().st_mtime) if found else known[0]
 
 
 def _code_of(command: list[str]) -> int:

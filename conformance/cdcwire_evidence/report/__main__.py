@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from cdcwire_conformance.cli import run_verb
 from cdcwire_conformance.cli.progress import ProgressLine
-from cdcwire_conformance.cli.report import HELP, NAME, add_arguments
+from cdcwire_conformance.cli.report import HELP, NAME, add_arguments, target_of
 from cdcwire_evidence.report.pages import FIRST_PAGE, verdict_line
 from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.write import write_report
@@ -22,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     A missed bar is a time of a machine that may be busy, so the report names it and goes on.
     """
-    target = Path(arguments.to)
+    target = target_of(arguments)
     done = 0
     with ProgressLine() as line:
 

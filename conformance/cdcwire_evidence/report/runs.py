@@ -199,8 +199,8 @@ def _sizes(document: Json, picture: str) -> Sizes:
 def benchmarks_part(quick: bool, results: Path, folder: Path) -> Part:
     """Run the benchmarks of a checkout; ``quick``: MAIN_BENCHMARKS alone, with less data.
 
-    ``results``: the directory of the last runs' results. It keeps quick and full runs apart. The
-    figures of the last full run are shown with a quick run, with their dates.
+    ``results``: the directory of the results. It keeps quick and full runs apart. The figures of
+    the last full run are shown with a quick run, with their dates.
 
     An exit code that says otherwise than the bars counts. A slower result never fails the chapter.
     """
@@ -209,16 +209,16 @@ def benchmarks_part(quick: bool, results: Path, folder: Path) -> Part:
     if not Path("benchmarks", "__main__.py").exists():
         part.not_run.append(NotRun("benchmarks", "not found", "run it in a checkout"))
         return part
-    full = results / FULL_BENCHMARKS
-    kept = results / QUICK_BENCHMARKS if quick else full
+    name = QUICK_BENCHMARKS if quick else FULL_BENCHMARKS
     made = folder / "benchmarks.json"
-    if kept.exists():
-        shutil.copyfile(kept, made)
+    last = _last(results, name)
+    if last.exists():
+        shutil.copyfile(last, made)
     before = made.read_bytes() if made.exists() else b""
     ended = _run([sys.executable, "-m", *words, "--json", str(made)])
     if not made.exists() or made.read_bytes() == before:
         return _broken(part, ended)
-    shutil.copyfile(made, kept)
+    shutil.copyfile(made, results / name)
     document = json.loads(made.read_text(encoding="utf-8"))
     part.not_run = [
         NotRun(each["name"], each["why"], "pip install '.[all]'") for each in document["not_run"]
@@ -226,12 +226,19 @@ def benchmarks_part(quick: bool, results: Path, folder: Path) -> Part:
     part.bars = list(_bars(document))
     part.failed = ended.returncode != (0 if all(bar.met for bar in part.bars) else 1)
     part.lines = list(_benchmark_lines(document))
+    full = _last(results, FULL_BENCHMARKS)
     if quick and full.exists():
         stored = json.loads(full.read_text(encoding="utf-8"))
         part.bars += [bar for bar in _bars(stored) if bar.benchmark not in MAIN_BENCHMARKS]
         part.lines += ["", "## The last run of all benchmarks", ""]
         part.lines += _benchmark_lines(stored)
     return part
+
+
+def _last(results: Path, name: str) -> Path:
+    """Return the results of the last run: of this report, else those that are published."""
+    own = results / name
+    return own if own.exists() else Path("report", name)
 
 
 def _bars(document: Json) -> Iterator[Bar]:

@@ -250,7 +250,10 @@ def stored_run(
         Path(words[-1]).write_text(json.dumps(document))
         return subprocess.CompletedProcess(words, code, "", "")
 
-    monkeypatch.chdir(Path(__file__).parents[3])
+    program = folder / "checkout" / "benchmarks" / "__main__.py"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    monkeypatch.chdir(folder / "checkout")
     monkeypatch.setattr(runs, "_run", run)
     (folder / "run").mkdir()
     return benchmarks_part(True, folder, folder / "run")
@@ -307,3 +310,15 @@ def test_benchmarks_that_break_are_a_failed_chapter(
     assert part.status == "failed"
     command = "python -m benchmarks --quick import_time decode"
     assert part.attention == [f"`{command}` ended with 1: no output"]
+
+
+def test_report_that_is_not_published_shows_the_last_full_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = tmp_path / "checkout" / "report" / runs.FULL_BENCHMARKS
+    published.parent.mkdir(parents=True)
+    full = goals_of_a_run(benchmark="large", title="of the full run")
+    published.write_text(json.dumps(full))
+    part = stored_run(monkeypatch, tmp_path, goals_of_a_run(), 0)
+    assert "| of the full run | at least 1 x | 2.00 x | 29 columns | reached |" in part.lines
+    assert json.loads(published.read_text()) == full
