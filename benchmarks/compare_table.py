@@ -24,12 +24,13 @@ from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.compare.table import compare_table
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark import decode_frame, spark_session
 from cdcwire_conformance.spark.compare.engine import compare_feeds
-from cdcwire_conformance.spark.compare.table import compare_table
+from cdcwire_conformance.spark.compare.table import SparkTable
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def measure(spark: SparkSession, folder: Path, rows: int) -> dict[str, float]:
     final = CompareOptions(mode="final")
     routes: dict[str, Callable[[], Comparison]] = {
         "feed": lambda: compare_feeds(spark, feed, feed, final),
-        "table": lambda: compare_table(spark, feed, table),
+        "table": lambda: compare_table(SparkTable.of(spark, table), feed),
     }
     taken: dict[str, list[float]] = {name: [] for name in routes}
     for _ in range(1 + ROUNDS):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cdcwire.core.context import EVERYTHING, Context
@@ -16,25 +14,24 @@ from cdcwire_conformance.cli.auto import AUTO_SOURCE, source_identified
 from cdcwire_conformance.cli.compare_cases import (
     add_case_argument,
     check_case_argument,
-    saved_lines,
 )
 from cdcwire_conformance.cli.compare_engine import (
     add_engine_argument,
-    alternative,
     load_engine,
     runs_embedded,
     spark_settings,
 )
 from cdcwire_conformance.cli.compare_masking import Masking, add_masking_arguments, masking_from
-from cdcwire_conformance.cli.compare_record import RunNotes, begin_notes, with_record
-from cdcwire_conformance.cli.compare_reports import check_feeds_kept, check_reports, write_reports
+from cdcwire_conformance.cli.compare_record import begin_notes
+from cdcwire_conformance.cli.compare_reports import check_feeds_kept, check_reports
 from cdcwire_conformance.cli.compare_rules import (
     add_rule_arguments,
     add_window_arguments,
     meaning_from,
     window_from,
 )
-from cdcwire_conformance.cli.compare_table import needs, table_argument
+from cdcwire_conformance.cli.compare_run import Work, announced, compared, on_spark
+from cdcwire_conformance.cli.compare_table import table_argument
 from cdcwire_conformance.cli.configuration import add_configuration_arguments, configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
@@ -49,25 +46,20 @@ from cdcwire_conformance.cli.follow import (
     check_followed,
     follow,
 )
-from cdcwire_conformance.cli.looks_like import named_formats
-from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs, without_logs
+from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.cli.recorded import schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.sources.stores import scheme_of
-from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.java import java_ends_on_interrupt
-from cdcwire_conformance.spark.session import JavaMissing, readable_errors, spark_session
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.spark.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
-    from cdcwire_conformance.compare.feeds import ComparedFeeds
-    from cdcwire_conformance.compare.result import Comparison
+    from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.compare.rules import CompareOptions
 
 NAME = "compare"
@@ -250,24 +242,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_follow_arguments(parser)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Two feeds, or a feed and a ``table``, that are ready to be compared.
-
-    ``settings``: of a session, which are not used by the embedded engine.
-    """
-
-    arguments: argparse.Namespace
-    masking: Masking
-    left: ComparedFeed
-    right: ComparedFeed
-    table: TableUrl | None
-    options: CompareOptions
-    settings: Mapping[str, str]
-    is_embedded: bool
-    notes: RunNotes
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Compare the two feeds and print the result. Returns the exit code. Raises: UsageError."""
     from cdcwire_conformance.compare.report import text
@@ -277,7 +251,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.follow:
             sides = work.left, work.right
             check_followed(arguments, sides, work.options)
-            with _on_spark(work) as (spark, report, progress):
+            with on_spark(work) as (spark, report, progress):
                 return follow(spark, arguments, sides, work.options, work.masking, report, progress)
         found, _ = compared(work)
     print(text(found), end="")
@@ -313,71 +287,6 @@ def prepared(arguments: argparse.Namespace) -> Work:
     )
 
 
-def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
-    """Compare, and write the reports. Returns: the result as it may be shown, and the session."""
-    session = None
-    opened: list[ComparedFeeds] = []
-    feeds: list[OpenedFeed] = []  # that were compared with a table
-    if work.is_embedded:
-        from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
-
-        with ProgressLine() as progress, _readable(work):
-            found = compare_here(
-                work.left, work.right, work.options, Steps(progress), opened.append
-            )
-            found = with_record(found, work.notes, opened, None)
-    else:
-        with _on_spark(work) as (session, report, _):
-            from cdcwire_conformance.spark.compare.engine import compare_feeds
-            from cdcwire_conformance.spark.compare.table import compare_table
-
-            if work.table is None:
-                found = compare_feeds(
-                    session, work.left, work.right, work.options, report, opened.append
-                )
-            else:
-                sides = work.left, work.table
-                found = compare_table(session, *sides, work.options, report, feeds.append)
-            found = with_record(found, work.notes, feeds or opened, session, work.table)
-    with _readable(work):
-        saved = saved_lines(work.arguments.save_case, found, opened, work.masking)
-    write_reports(work.arguments, found, work.masking)
-    shown = work.masking.shown(found)
-    return replace(shown, notes=(*shown.notes, *saved)), session
-
-
-@contextmanager
-def _readable(work: Work) -> Iterator[None]:
-    """Raise errors of the feeds with what they look like, and without hidden values."""
-    read = [(each.source, each.context) for each in (work.left, work.right)]
-    with work.masking.errors_without_values(), named_formats(read):
-        yield
-
-
-@contextmanager
-def _on_spark(
-    work: Work,
-) -> Iterator[tuple[SparkSession, Steps, ProgressLine]]:
-    """Yield a session, the function that reports a step, and the line of progress."""
-    with ProgressLine() as progress:
-        progress.show("looking for Spark's connectors")
-        schemes = [*(each.source.scheme for each in (work.left, work.right)), *needs(work.table)]
-        settings = with_connectors(work.settings, schemes, report=_announced)
-        progress.show("starting Spark", at_once=True)
-        try:
-            spark = spark_session(work.arguments.master, settings, "cdcwire compare")
-        except JavaMissing as error:
-            sources = work.left.source, work.right.source
-            hint = alternative(work.arguments, sources, work.table)
-            raise JavaMissing(f"{error}{hint}") from error
-        with _readable(work), readable_errors(), watched_jobs(spark, progress) as report:
-            yield spark, report, progress
-
-
-def _announced(text: str) -> None:
-    print(visible(f"cdcwire compare: {text}"), file=sys.stderr)
-
-
 def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) -> None:
     """Replace auto in both sources by the format found, and add the options found."""
     schemes = {
@@ -388,7 +297,7 @@ def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) 
         load_extra("pyspark", "spark", "compare")
         return spark_session(
             arguments.master,
-            with_connectors(settings, schemes, report=_announced),
+            with_connectors(settings, schemes, report=announced),
             "cdcwire compare",
         )
 

@@ -42,7 +42,10 @@ def runs_embedded(
             raise UsageError(f"--engine embedded: {reason}; use --engine spark")
         return True
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started Java
-    return reason is None and not is_submitted and sum(map(_size, sources)) <= MAX_BYTES
+    if reason is not None or is_submitted:
+        return False
+    size = sum(map(_size, sources)) if table is None else _size(sources[0]) + _size_of_table(table)
+    return size <= MAX_BYTES
 
 
 def load_engine(
@@ -79,8 +82,8 @@ def _needs_spark(
     for name in ("follow", "master", "conf"):
         if getattr(arguments, name):
             return f"--{name} needs Spark"
-    if table is not None:
-        return "only Spark reads tables"
+    if table is not None and (reason := _table_needs_spark(table)) is not None:
+        return reason
     for source in sources:
         if is_url(source.folder) or source.kind not in ("jsonl", "prefix"):
             return f"only Spark reads {source}"
@@ -88,6 +91,14 @@ def _needs_spark(
         return "--temporal native compares Spark's types"
     if arguments.differences and is_url(arguments.differences):
         return f"only Spark writes to {arguments.differences}"
+    return None
+
+
+def _table_needs_spark(table: TableUrl) -> str | None:
+    if table.kind != "parquet" or is_url(table.place):
+        return f"only Spark reads {table}"
+    if any("=" in path.name for path in Path(table.place).rglob("*") if path.is_dir()):
+        return f"only Spark reads the partitions of {table}"
     return None
 
 
@@ -100,6 +111,11 @@ def _size(source: Source) -> int:
     return sum(
         each.stat().st_size * (_UNPACKED if is_compressed(str(each)) else 1) for each in files
     )
+
+
+def _size_of_table(table: TableUrl) -> int:
+    files = (path for path in Path(table.place).rglob("*") if path.is_file())
+    return sum(file.stat().st_size for file in files) * _UNPACKED
 
 
 def spark_settings(arguments: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import platform
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from cdcwire_conformance.compare.feed import OpenedFeed
     from cdcwire_conformance.compare.feeds import ComparedFeeds
+    from cdcwire_conformance.compare.record import InputFile
     from cdcwire_conformance.compare.result import Comparison
-    from cdcwire_conformance.sources.tables import TableUrl
 
 _SIDES = ("left", "right")
 _COMMAND_LINE = "command line"
@@ -84,12 +84,13 @@ def with_record(
     found: Comparison,
     notes: RunNotes,
     read: Sequence[ComparedFeeds | OpenedFeed],
-    session: SparkSession | None,
-    table: TableUrl | None = None,
+    session: SparkSession | None = None,
+    files: Iterable[InputFile] = (),
 ) -> Comparison:
     """Return the comparison with its record.
 
     ``read``: both feeds, or the feed that was compared with a table. ``session``: of Spark.
+    ``files``: of the table.
     """
     from cdcwire_conformance.compare.feeds import ComparedFeeds
     from cdcwire_conformance.compare.record import InputRecord, RunRecord
@@ -103,10 +104,7 @@ def with_record(
         else:
             left = record_of(each, notes.origins["left"])
             right = replace(right, rows=sum(t.counts.right for t in found.tables if t.counts))
-            if session is not None and table is not None:
-                from cdcwire_conformance.spark.compare.table import files_of_table
-
-                right = with_files(right, files_of_table(session, table))
+            right = with_files(right, files)
     versions = [*_versions(), *([] if session is None else [("Spark", session.version)])]
     definitions = tuple(file_here(name, name) for name in notes.definitions)
     record = RunRecord(notes.date, notes.command, tuple(versions), left, right, definitions)

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli import compare as command
+from cdcwire_conformance.cli.compare_run import compared
 from cdcwire_conformance.notebook.shown import NotebookComparison, OwnFolder
 from cdcwire_conformance.notebook.words import OptionParser, OptionValue, parsed
 from cdcwire_conformance.spark.session import DEFAULT_MASTER
@@ -42,7 +43,7 @@ def compare(
     if not arguments.differences and _has_one_machine(arguments):
         owned = OwnFolder()
         arguments.differences = owned.name
-    found, spark = command.compared(command.prepared(arguments))
+    found, spark = compared(command.prepared(arguments))
     return NotebookComparison(found, arguments.differences, spark, owned)
 
 

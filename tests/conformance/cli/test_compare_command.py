@@ -96,7 +96,7 @@ def test_without_pyarrow_one_line_names_the_smaller_extra(
             "only Spark reads craft:kafka://broker1:9092/orders",
         ),
         (["craft:s3a://bucket/feed"], "only Spark reads craft:s3a://bucket/feed"),
-        (["parquet:FEED"], "only Spark reads tables"),
+        (["delta:FEED"], "only Spark reads delta:FEED"),
         (["craft:file:FEED", "--master", "local[1]"], "--master needs Spark"),
         (["craft:file:FEED", "--conf", "a=b"], "--conf needs Spark"),
         (["craft:file:FEED", "--temporal", "native"], "--temporal native compares Spark's types"),
@@ -112,6 +112,7 @@ def test_embedded_engine_refuses_what_only_spark_can_do(
     folder = feed.removeprefix("craft:file:")
     words = [word.replace("FEED", folder) for word in arguments]
     assert main(["compare", feed, *words, "--engine", "embedded"]) == 2
+    reason = reason.replace("FEED", folder)
     said = f"cdcwire compare: --engine embedded: {reason}; use --engine spark\n"
     assert capsys.readouterr().err == said
 

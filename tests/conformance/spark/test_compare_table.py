@@ -156,17 +156,20 @@ def test_rows_before_a_truncate_are_left_over_in_the_table(
     assert "note: TRUNCATE orders (" in out
 
 
-@pytest.fixture(scope="module")
-def found(spark: SparkSession, feed: str, wrong_table: str) -> Any:
+@pytest.fixture(scope="module", params=["spark", "embedded"])
+def found(request: pytest.FixtureRequest, spark: SparkSession, feed: str, wrong_table: str) -> Any:
+    from cdcwire_conformance.compare.embedded.parquet import ParquetTable
     from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.compare.rules import CompareOptions
+    from cdcwire_conformance.compare.table import compare_table
     from cdcwire_conformance.sources.source_urls import parse_source
-    from cdcwire_conformance.spark.compare.table import compare_table
+    from cdcwire_conformance.spark.compare.table import SparkTable
 
     table = parse_table_url(wrong_table)
     assert table is not None
     left = ComparedFeed(parse_source(feed))
-    return compare_table(spark, left, table, CompareOptions(limit=100)).tables[0]
+    rows = SparkTable.of(spark, table) if request.param == "spark" else ParquetTable.of(table)
+    return compare_table(rows, left, CompareOptions(limit=100)).tables[0]
 
 
 def test_each_wrong_row_is_counted(found: Any) -> None:

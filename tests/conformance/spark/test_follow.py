@@ -23,7 +23,7 @@ from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaCha
 from cdcwire.model.names import TableName
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import compare as compare_command
-from cdcwire_conformance.cli import main
+from cdcwire_conformance.cli import compare_run, main
 from cdcwire_conformance.compare.feed import ComparedFeed, FeedFacts, OpenedFeed
 from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison
@@ -761,8 +761,9 @@ def test_feeds_that_cannot_be_followed_are_refused_before_spark_starts(
     def start(*_: object) -> None:
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr(compare_command, "spark_session", start)
-    monkeypatch.setattr(compare_command, "with_connectors", start)
+    for module in (compare_command, compare_run):
+        monkeypatch.setattr(module, "spark_session", start)
+        monkeypatch.setattr(module, "with_connectors", start)
     sources = "craft:kafka://127.0.0.1:1/shop.*", "craft:kafka://127.0.0.1:1/shop"
     assert main(["compare", *sources, "--follow"]) == 2
     problem = "kafka://127.0.0.1:1/shop.*: one topic per side is followed, not several"

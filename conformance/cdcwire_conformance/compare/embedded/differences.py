@@ -83,11 +83,16 @@ def differences_of_keys(
     for each in sorted(keys, key=lambda each: _key_order(each.key)):
         states = (each.left, each.right)
         rows = tuple(None if state is None else _Row.of_state(state) for state in states)
-        found = _record("changed", each.key, None, (rows[0], rows[1]), layout, longest)
-        if each.gone is not None:
-            gone = _Row.of_state(each.gone)
-            found.due = Record(position=gone.position, source=_source(gone))
-        yield found
+        if each.kind is not None:
+            found = _record(each.kind, each.key, None, (rows[0], rows[1]), layout, longest)
+            found.explained = each.explained
+            if each.due is not None:
+                due = _Row.of_state(each.due)
+                found.due = Record(position=due.position, source=_source(due))
+            yield found
+        if each.copies > 1 and rows[1] is not None:
+            rows[1].copies = each.copies
+            yield _record("doubled", each.key, None, (rows[0], rows[1]), layout, longest)
 
 
 def _pair_order(pair: DifferingPair, layout: Layout) -> tuple[Any, ...]:
@@ -188,6 +193,7 @@ def _record(
         key=texts,
         position=place,
         due=None,
+        explained=None,
         unchanged=_unchanged(sides, layout),
         **shown,
         **images,

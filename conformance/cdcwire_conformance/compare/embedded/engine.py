@@ -90,7 +90,7 @@ class EmbeddedEngine:
         sides = []
         for feed in (tasks[0].left, tasks[0].right):
             found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(tasks))}
-            for number, batch in _batches_of(feed, tasks, options):
+            for number, batch in batches_of(feed, tasks, options):
                 found[number].append(batch)
                 work = replace(work, done=work.done + batch.num_rows)
                 report("decoding both feeds", work)
@@ -99,7 +99,7 @@ class EmbeddedEngine:
             report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
             left, right = (side.pop(number) for side in sides)  # needed no more
             both = sides_of(task.table, task.replaced, options, left, right)
-            yield compare_batches(both, task.rules, options, _writer(task.table, number, options))
+            yield compare_batches(both, task.rules, options, writer_of(task.table, number, options))
 
     def unreadable(
         self,
@@ -125,7 +125,7 @@ class EmbeddedEngine:
         ]
 
 
-def _batches_of(
+def batches_of(
     feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yield the batches of each table by its number, those of a table in the order of its shares.
@@ -205,7 +205,7 @@ def _error_order(place: MessagePlace, problem: RowProblem) -> tuple[Any, ...]:
     return tuple(map(nulls_first, parts))
 
 
-def _writer(table: CanonicalTable, number: int, options: CompareOptions) -> Write | None:
+def writer_of(table: CanonicalTable, number: int, options: CompareOptions) -> Write | None:
     """Return what writes the differences of a table to the folder that the options name."""
     folder = options.differences_to
     if folder is None:

@@ -1,10 +1,14 @@
-"""The last row of each key, replayed as ``spark.compare.final_state`` describes."""
+"""The last row of each key, replayed as ``spark.compare.final_state`` describes.
+
+The rows of a table are inserts without a position. One of them is stale if an earlier state of the
+feed has more of its columns than the last one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from cdcwire_conformance.compare.embedded.changes import (
     Change,
@@ -20,6 +24,7 @@ from cdcwire_conformance.compare.embedded.changes import (
     nulls_first,
 )
 from cdcwire_conformance.compare.embedded.counting import place_of
+from cdcwire_conformance.compare.embedded.values import Value
 from cdcwire_conformance.compare.result import Counts, OrderDoubts
 from cdcwire_conformance.compare.rules import ComparisonRules
 
@@ -37,13 +42,19 @@ class State:
 class DifferingKey:
     """A key with different last rows. None for a side that has no row.
 
-    ``gone``: the state of this side, if changes of the key left it so.
+    ``kind``: None if the rows are the same, and the table only has copies. ``due``: the state of
+    the side without a row, if changes of the key left it so. For a stale row it is the one that the
+    table lacks. ``explained``: the columns that are right in the state before it. ``copies``: in
+    the table.
     """
 
     key: Key
     left: State | None
     right: State | None
-    gone: State | None = None
+    kind: Literal["changed", "stale"] | None = "changed"
+    due: State | None = None
+    explained: tuple[int, ...] | None = None
+    copies: int = 1
 
 
 def last_rows(
@@ -54,33 +65,46 @@ def last_rows(
     Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
     ``has_order``: look for keys whose position goes back.
     """
+    rules = layout.rules
     states: list[dict[Key, State]] = []
+    changes_of: list[Mapping[Key, Sequence[Change]]] = []
     backs: list[Place] = []
     rows, unreadable = [], []
     for side in sides:
         changes = _changes(side, layout)
         good = [change for change in changes if change.row.is_readable]
-        replay = _Replay(layout.rules)
-        states.append({key: replay.state_of(own) for key, own in by_key(good).items()})
+        replay = _Replay(rules)
+        changes_of.append(by_key(good))
+        states.append({key: replay.state_of(own) for key, own in changes_of[-1].items()})
         backs += replay.backs if has_order else ()
         counted = [sum(change.part == 0 for change in each) for each in (good, changes)]
         rows.append(counted[0])
         unreadable.append(counted[1] - counted[0])
     left, right = states
-    same, changed, only_left, only_right = 0, 0, 0, 0
+    same, changed, only_left, only_right, doubled, stale = 0, 0, 0, 0, 0, 0
     differing = []
     for key in dict.fromkeys((*left, *right)):
         ours, theirs = (_row_of(side.get(key)) for side in (left, right))
         if ours is None and theirs is None:
             continue
-        gone = left.get(key) if ours is None else right.get(key) if theirs is None else None
+        copies = len(changes_of[1].get(key, ())) if rules.against_table else 1
+        doubled += max(copies - 1, 0)
         if ours is not None and theirs is not None and ours.after == theirs.after:
             same += 1
+            if copies > 1:
+                differing.append(DifferingKey(key, ours, theirs, None, copies=copies))
+            continue
+        if ours is None and rules.leaves_left_over:
             continue
         changed += ours is not None and theirs is not None
         only_left += theirs is None
         only_right += ours is None
-        differing.append(DifferingKey(key, ours, theirs, gone))
+        gone = left.get(key) if ours is None else right.get(key) if theirs is None else None
+        found = DifferingKey(key, ours, theirs, due=gone, copies=copies)
+        if rules.against_table and ours is not None and theirs is not None:
+            found = _stale(found, changes_of[0][key], _Replay(rules))
+            stale += found.kind == "stale"
+        differing.append(found)
     counts = Counts(
         left_rows=rows[0],
         right_rows=rows[1],
@@ -90,8 +114,10 @@ def last_rows(
         changed=changed,
         only_left=only_left,
         only_right=only_right,
+        doubled_right=doubled,
         unreadable_left=unreadable[0],
         unreadable_right=unreadable[1],
+        stale=stale,
     )
     first_back = str(min(backs)) if backs else None
     position = layout.rules.position if backs else None
@@ -100,6 +126,30 @@ def last_rows(
 
 def _row_of(state: State | None) -> State | None:
     return None if state is None or state.after is None else state
+
+
+def _stale(found: DifferingKey, of_key: Sequence[Change], replay: _Replay) -> DifferingKey:
+    """Return a key as stale if an earlier state has more of the table's columns than the last one.
+
+    Of states with as many of them, the latest counts.
+    """
+    assert found.right is not None
+    assert found.right.after is not None
+    row, _ = found.right.after
+    states = replay.states_of(of_key)
+    wrong = [None if each.after is None else _wrong(each.after[0], row) for each in states]
+    sizes = [len(row) + 1 if each is None else len(each) for each in wrong]
+    best = max(range(len(states)), key=lambda n: (-sizes[n], n))
+    if sizes[best] >= sizes[-1]:
+        return found
+    explained = tuple(n for n in range(len(row)) if n not in (wrong[best] or ()))
+    return replace(found, kind="stale", due=states[best + 1], explained=explained)
+
+
+def _wrong(values: Sequence[Value], row: Sequence[Value]) -> set[int]:
+    """Return the columns in which a row of the feed is not the table's."""
+    pairs = enumerate(zip(values, row, strict=True))
+    return {number for number, (own, other) in pairs if own != other}
 
 
 def _changes(rows: Iterable[FedRow], layout: Layout) -> list[Change]:
@@ -124,12 +174,17 @@ class _Replay:
         best: tuple[Any, ...] | None = None
         found, position, end = of_key[0], None, None
         for change, end, goes_before in self._placed(of_key):
-            order = (*nulls_first(end), goes_before), change.feed_order
+            order = _order(change, end, goes_before)
             if best is None or order > best:
                 best, found, position = order, change, end
         if self.rules.position is not None and of_key[-1].after != found.after:
             self._doubt(of_key, position, end)
         return State(found.after, position, found.row.source)
+
+    def states_of(self, of_key: Sequence[Change]) -> list[State]:
+        """Return the states that the changes of a key leave, in the order of the replay."""
+        placed = sorted(self._placed(of_key), key=lambda each: _order(*each))
+        return [State(each.after, position, each.row.source) for each, position, _ in placed]
 
     def _placed(self, of_key: Sequence[Change]) -> Iterator[tuple[Change, Place, int]]:
         """Yield each change with its position, and whether it goes before others there."""
@@ -161,3 +216,7 @@ class _Replay:
         )
         if len(parts) == 1 and None not in parts and not is_again:
             self.backs.append(end)
+
+
+def _order(change: Change, position: Place, goes_before: int) -> tuple[Any, ...]:
+    return (*nulls_first(position), goes_before), change.feed_order

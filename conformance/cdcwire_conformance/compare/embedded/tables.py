@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -89,10 +90,13 @@ def compare_batches(
     if not counts.differing:
         return compared
     first: list[RowDifference] = []
+    shown: Counter[str] = Counter()  # of each kind, if a table can have several
 
     def differences() -> Iterator[RowDifference]:
         for difference in found(LONGEST_TEXT):
-            if len(first) < options.limit:
+            kind = difference.verdict if rules.against_table else ""
+            if shown[kind] < options.limit:
+                shown[kind] += 1
                 first.append(difference)
             yield difference
 

@@ -1,15 +1,9 @@
-"""The last row of each key in a feed against a table: Parquet, Delta, Iceberg, JDBC, any DataFrame.
-
-The rows of the table are taken as inserts, without a position, of a side that knows nothing else.
-So both sides have the form of last rows (see ``final_state``). A table has no absent columns: an
-absent column of the feed counts as NULL.
-"""
+"""The tables that Spark reads: Parquet, Delta, Iceberg, JDBC, any DataFrame."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os.path import commonprefix
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
@@ -20,35 +14,20 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from cdcwire.arrow.json_form import normal_json_array
-from cdcwire.arrow.schema import CanonicalTable, name_text
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column as TableColumn
 from cdcwire.model.names import TableName
-from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_like
-from cdcwire_conformance.compare.feed_terms import facts_of
-from cdcwire_conformance.compare.final_tables import check_keys, last_tables
-from cdcwire_conformance.compare.hints import column_hint
-from cdcwire_conformance.compare.merging import merged_table
-from cdcwire_conformance.compare.notes import (
-    check_all_read,
-    checkpoint_notes,
-    clock_notes,
-    unread_of,
-    unused_definitions,
-    window_note,
-)
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.feeds import Report
 from cdcwire_conformance.compare.record import InputFile
 from cdcwire_conformance.compare.recording import file_in
-from cdcwire_conformance.compare.reshaping import ReshapedSide, reshaped_tables, unfillable
-from cdcwire_conformance.compare.result import Comparison, TableComparison
+from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import (
-    DEFAULT_OPTIONS,
     CompareOptions,
-    final_rules,
-    terms_of,
 )
-from cdcwire_conformance.ddl.schemas import schema_notes
+from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.database_rows import read_database_table
@@ -64,10 +43,6 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = "TableUrl | DataFrame"
 
-_NOT_IN_A_TABLE = (
-    ("NULL against absent", "a table has no absent columns"),
-    ("positions and earlier changes", "a table has the last rows only"),
-)
 _FRACTION = 6  # digits of a second in Spark's timestamps
 _PLAIN_KINDS: Mapping[type[T.DataType], kinds.Type] = {
     T.ByteType: kinds.IntType(8),
@@ -87,189 +62,68 @@ _PLAIN_KINDS: Mapping[type[T.DataType], kinds.Type] = {
 }
 
 
-def compare_table(
-    spark: SparkSession,
-    feed: ComparedFeed,
-    table: Rows,
-    options: CompareOptions = DEFAULT_OPTIONS,
-    report: Callable[[str], None] = lambda text: None,
-    inspect: Callable[[OpenedFeed], None] = lambda feed: None,
-) -> Comparison:
-    """Compare the last row of each key in a feed with the rows of a table.
+@dataclass(frozen=True, slots=True)
+class SparkTable:
+    """A table that Spark reads: a URL, or the DataFrame of a program."""
 
-    ``options.include`` names the table of the feed if it has several, unless the table has the same
-    name. With ``options.window`` only the changes in it are replayed; if it has a start, rows that
-    only the table has are not compared. ``inspect`` is called with the feed at the end. Raises:
-    SchemaError when there is nothing to compare; as ``compare_feeds``.
-    """
-    start = time.monotonic()
-    if options.differences_to is not None:
-        begin_differences(spark, options.differences_to)
-    known: Mapping[str, kinds.Type] = {}
-    if isinstance(table, DataFrame):
-        frame = table
-    else:
+    spark: SparkSession
+    frame: DataFrame
+    known: Mapping[str, kinds.Type]
+    url: TableUrl | None
+    engine: str = "spark"
+    is_exact: bool = False
+
+    @classmethod
+    def of(cls, spark: SparkSession, table: Rows) -> SparkTable:
+        """Return a table, opened. Raises: what Spark raises."""
+        if isinstance(table, DataFrame):
+            return cls(spark, table, {}, None)
         with readable_table_errors(spark, table):
-            frame, known = read_table(spark, table)
-    report("looking for the tables of the feed")
-    workers = SparkWorkers(spark)
-    opened = feed.open(options, workers)
-    notes = list(schema_notes(options.definitions, opened.opened.names))
-    options = options.defined_in(opened.opened.defined)
-    opened, own = opened.described(options, workers=workers)
-    terms = terms_of(
-        opened.side,
-        opened.side,
-        is_windowed=options.window is not None,
-        facts=facts_of(opened, opened, list(own), options),
-    )
-    opened, own = opened.with_last_state(own, terms.order, options)
-    name = _table_name(own, table if isinstance(table, TableUrl) else None, options)
-    why = opened.state.unknown.get(opened.own_name(name))
-    if why is not None:
-        raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
-    named, aliases = named_like(
-        {name: _canonical(frame, name, known)}, {name: own[name]}, "table", str.lower
-    )
-    last = last_tables(own[name], named[name], opened.last_columns(own[name]), None)
-    reshapings = opened.state.reshaped.get(opened.own_name(name), ())
-    reshaped = reshaped_tables(
-        ReshapedSide("left", last[0], reshapings), ReshapedSide("right", last[1])
-    )
-    last = reshaped.tables[0], reshaped.tables[1]
-    unknown = options.meaning.unknown([*own.values(), *named.values()])
-    if unknown:
-        raise SchemaError(unknown[0])
-    met = merged_table(*last, options)
-    check_keys([met])
-    merged = met.merged
-    why = reshaped.unknown or unfillable(met.table, reshaped.sides[0], options.temporal)
-    if why is not None:
-        raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
-    opened = replace(opened, fills={name: reshaped.sides[0].fills})
-    if options.window is not None and terms.rules.position is None:
-        raise SchemaError(f"{opened.side.format.name} has no position here, so it has no window")
-    if terms.rules.leaves_deletes:
-        raise SchemaError(
-            f"deletes of {opened.side.format.name} have no position, so a window has no last rows"
+            return cls(spark, *read_table(spark, table), table)
+
+    def __str__(self) -> str:
+        return "a DataFrame" if self.url is None else str(self.url)
+
+    @property
+    def workers(self) -> SparkWorkers:
+        """Those who read the feed."""
+        return SparkWorkers(self.spark)
+
+    def begin(self, options: CompareOptions) -> None:
+        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
+        if options.differences_to is not None:
+            begin_differences(self.spark, options.differences_to)
+
+    def canonical(self, name: TableName) -> CanonicalTable:
+        """Return the columns of the table with their types. Raises: SchemaError."""
+        columns = tuple(
+            TableColumn(field.name, self.known.get(field.name) or _kind(field.dataType, field.name))
+            for field in self.frame.schema.fields
         )
-    has_start = options.window is not None and options.window.start is not None
-    rules = replace(final_rules(terms.rules), against_table=True, leaves_left_over=has_start)
-    left_out = list(_NOT_IN_A_TABLE)
-    if has_start:
-        reason = "the feed is read from a position on, so it need not have their keys"
-        left_out.append(("rows that only the table has", reason))
-    notes += [] if options.window is None else [window_note(rules, options.window)]
-    rows = opened.facts.rows
-    notes += checkpoint_notes([("left", opened)])
-    notes += options.meaning.without_rows(rows, rows, options.include)
-    notes += unused_definitions(options, {*own, *rows})
-    own_name = opened.own_name(name)
-    notes += opened.state.notes.get(own_name, ())
-    notes += reshaped.notes
-    left_out += reshaped.left_out
-    found = Comparison(
-        str(feed.source),
-        str(table) if isinstance(table, TableUrl) else "a DataFrame",
-        (),
-        compared=("last rows",),
-        left_out=tuple(left_out),
-        notes=tuple(notes),
-        is_exact=options.exact,
-        engine="spark",
-        unread=tuple(unread_of([("left", opened)])),
-        ignores_unread=options.meaning.ignores_unread,
-        unwanted=met.unwanted,
-        hints=tuple(column_hint(*last, options)),
-    )
-    if merged.differences and not options.common:
-        compared = TableComparison(
-            str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
-        )
-    else:
-        rows = decoded(spark, opened, merged.table, options, rules.position)
+        return CanonicalTable(*name, columns, None)
+
+    def compared(
+        self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
+    ) -> TableComparison:
+        """Compare the last rows of the feed with the rows of the table."""
+        own, rules = table.table, table.rules
+        rows = decoded(self.spark, feed, own, options, rules.position)
         rows = rows.drop("before_has", "after_has")
-        alias = aliases.get(name)
-        columns = {} if alias is None else alias.columns
-        compared = compare_frames(
-            with_changed_values(placed(rows, opened), merged.table, options, "left"),
+        return compare_frames(
+            with_changed_values(placed(rows, feed), own, options, "left"),
             with_changed_values(
-                table_rows(frame, merged.table, rows.schema, columns),
-                merged.table,
-                options,
-                "right",
+                table_rows(self.frame, own, rows.schema, table.names), own, options, "right"
             ),
-            merged.table,
+            own,
             rules,
             limit=options.limit,
             exact=options.exact,
             window=options.window,
             report=report,
             differences_to=options.differences_to,
-            hidden=options.meaning.redacted_of(merged.table),
+            hidden=options.meaning.redacted_of(own),
             mask=options.mask,
         )
-        places = opened.with_lines(each.left_place for each in compared.differences)
-        due = opened.with_lines(each.due_place for each in compared.differences)
-        compared = replace(
-            compared,
-            differences=tuple(
-                replace(each, left_place=place, due_place=due_place)
-                for each, place, due_place in zip(compared.differences, places, due, strict=True)
-            ),
-            schema_differences=merged.differences,
-            left_out=merged.left_out,
-            notes=(
-                *merged.notes,
-                *(alias.notes(merged.table) if alias else ()),
-                *clock_notes("left", opened, merged.table, options),
-            ),
-        )
-    found = replace(found, tables=(compared,), seconds=time.monotonic() - start)
-    check_all_read(found)
-    if not found.is_different and not found.is_equal:
-        raise SchemaError("nothing was compared: the feed or the table has no row")
-    if not found.is_different and min(found.changes) < options.min_rows:
-        raise SchemaError(f"nothing was decided: a side has fewer rows than {options.min_rows:,}")
-    inspect(opened)
-    return found
-
-
-def _table_name(
-    tables: Mapping[TableName, CanonicalTable], url: TableUrl | None, options: CompareOptions
-) -> TableName:
-    """Return which table of a feed is compared. Raises: SchemaError if that is not known."""
-    if options.include is not None:
-        missing = sorted(map(name_text, options.include - set(tables)))
-        if missing:
-            raise SchemaError(f"the feed has no rows of {', '.join(missing)}")
-        tables = {name: each for name, each in tables.items() if name in options.include}
-    if not tables:
-        raise SchemaError("the feed has no row change, so there is nothing to compare")
-    if len(tables) == 1:
-        return next(iter(tables))
-    if url is not None:
-        schema, wanted = (part if part is None else part.lower() for part in url.name)
-        same = [
-            name
-            for name in tables
-            if name[1].lower() == wanted and schema in (None, (name[0] or "").lower())
-        ]
-        if len(same) == 1:
-            return same[0]
-    names = ", ".join(sorted(map(name_text, tables)))
-    raise SchemaError(f"the feed has several tables; --include names one of {names}")
-
-
-def _canonical(
-    frame: DataFrame, name: TableName, known: Mapping[str, kinds.Type]
-) -> CanonicalTable:
-    """Return a table of Spark as a canonical one. ``known``: kinds that its types do not say."""
-    columns = tuple(
-        TableColumn(field.name, known.get(field.name) or _kind(field.dataType, field.name))
-        for field in frame.schema.fields
-    )
-    return CanonicalTable(*name, columns, None)
 
 
 def _kind(kind: T.DataType, name: str) -> kinds.Type:

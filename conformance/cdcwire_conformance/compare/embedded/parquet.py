@@ -1,0 +1,234 @@
+"""A table in Parquet files that this process reads, without Spark."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from cdcwire.arrow.json_form import normal_json_array
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.arrow.types import UTC, SchemaError
+from cdcwire.model import kinds
+from cdcwire.model.kinds import Column
+from cdcwire.model.names import TableName
+from cdcwire_conformance.compare.embedded.engine import (
+    EmbeddedEngine,
+    batches_of,
+    job_for,
+    sides_of,
+    writer_of,
+)
+from cdcwire_conformance.compare.embedded.tables import compare_batches
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.feeds import Report, TableTask
+from cdcwire_conformance.compare.record import InputFile
+from cdcwire_conformance.compare.recording import file_here
+from cdcwire_conformance.compare.result import TableComparison
+from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.compare.table import TableRules
+from cdcwire_conformance.decode.workers import HERE, Workers
+from cdcwire_conformance.sources.stores import SourceError
+from cdcwire_conformance.sources.tables import TableUrl
+
+SUFFIX = ".parquet"
+_FRACTION = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+_KINDS: Mapping[pa.DataType, kinds.Type] = {
+    pa.int8(): kinds.IntType(8),
+    pa.int16(): kinds.IntType(16),
+    pa.int32(): kinds.IntType(32),
+    pa.int64(): kinds.IntType(64),
+    pa.uint8(): kinds.IntType(8, unsigned=True),
+    pa.uint16(): kinds.IntType(16, unsigned=True),
+    pa.uint32(): kinds.IntType(32, unsigned=True),
+    pa.uint64(): kinds.IntType(64, unsigned=True),
+    pa.float32(): kinds.FloatType(32),
+    pa.float64(): kinds.FloatType(64),
+    pa.bool_(): kinds.BoolType(),
+    pa.binary(): kinds.BytesType(),
+    pa.large_binary(): kinds.BytesType(),
+    pa.string(): kinds.TextType(),
+    pa.large_string(): kinds.TextType(),
+    pa.date32(): kinds.DateType(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """The Parquet files in a directory of this machine. All have one schema."""
+
+    url: TableUrl
+    data: ds.Dataset
+    instants: frozenset[str]  # columns of INT96, which are in UTC
+    engine: str = "embedded"
+    is_exact: bool = True
+    workers: Workers = HERE
+
+    @classmethod
+    def of(cls, url: TableUrl) -> ParquetTable:
+        """Return a table, opened. Raises: SourceError."""
+        files = files_of(url)
+        if not files:
+            raise SourceError(f"{url}: can't be read as a table: there is no *{SUFFIX}")
+        # INT96 in nanoseconds would end in the year 2262.
+        options = ds.ParquetReadOptions(coerce_int96_timestamp_unit="us")
+        form = ds.ParquetFileFormat(read_options=options)
+        schema: pa.Schema | None = None
+        instants: frozenset[str] = frozenset()
+        for file in files:
+            try:
+                (fragment,) = ds.dataset(str(file), format=form).get_fragments()
+                own = fragment.physical_schema.remove_metadata()
+                columns = fragment.metadata.schema
+            except (pa.ArrowException, OSError) as error:
+                reason = " ".join(str(error).split())[:300]
+                raise SourceError(
+                    f"{url}: can't be read as a table: {file.name} is not a Parquet file: {reason}"
+                ) from error
+            if schema is not None and not own.equals(schema):
+                raise SourceError(
+                    f"{url}: can't be read as a table: {file.name} has other columns or types than "
+                    f"{files[0].name}; --engine spark may read it"
+                )
+            schema = own
+            instants = frozenset(
+                column.name
+                for column in (columns.column(number) for number in range(len(columns)))
+                if column.physical_type == "INT96"
+            )
+        return cls(url, ds.dataset(list(map(str, files)), schema=schema, format=form), instants)
+
+    def __str__(self) -> str:
+        return str(self.url)
+
+    def begin(self, options: CompareOptions) -> None:
+        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
+        EmbeddedEngine().begin(options)
+
+    def canonical(self, name: TableName) -> CanonicalTable:
+        """Return the columns of the table with their types. Raises: SchemaError."""
+        columns = tuple(
+            Column(each.name, self._kind(each.type, each.name)) for each in self.data.schema
+        )
+        return CanonicalTable(*name, columns, None)
+
+    def compared(
+        self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
+    ) -> TableComparison:
+        """Compare the last rows of the feed with the rows of the table."""
+        own = table.table
+        report(f"decoding the feed and reading {self}")
+        task = TableTask(own, feed, feed, table.rules, frozenset())
+        left = [_without_presence(batch) for _, batch in batches_of(feed, [task], options)]
+        schema = left[0].schema if left else job_for(feed, own, options).builder.schema
+        right = list(self._rows(own, schema, table.names))
+        report(f"{own}: comparing last rows")
+        both = sides_of(own, frozenset(), options, left, right)
+        try:
+            return compare_batches(both, table.rules, options, writer_of(own, 0, options))
+        finally:
+            gc.unfreeze()  # decoding freezes all objects, which suits a worker but not a program
+
+    def files(self) -> Iterator[InputFile]:
+        """Yield the files, with their sums."""
+        for file in files_of(self.url):
+            yield file_here(str(file), file.name)
+
+    def _rows(
+        self, table: CanonicalTable, schema: pa.Schema, names: Mapping[str, str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows as inserts, in the form of the feed's batches.
+
+        ``names``: of columns of the table, by those of the feed, where they differ.
+        """
+        own = [names.get(each.name, each.name) for each in table.columns]
+        image = schema.field("after").type
+        for batch in self.data.to_batches(columns=own):
+            values = [
+                _converted(batch.column(name), field, column.type)
+                for name, field, column in zip(own, image, table.columns, strict=True)
+            ]
+            after = pa.StructArray.from_arrays(values, fields=list(image))
+            known = {"op": pa.repeat(pa.scalar("insert"), len(batch)), "after": after}
+            yield pa.record_batch(
+                [known.get(each.name, pa.nulls(len(batch), each.type)) for each in schema],
+                schema=schema,
+            )
+
+    def _kind(self, kind: pa.DataType, name: str) -> kinds.Type:
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_decimal(kind):
+            return kinds.DecimalType(kind.precision, kind.scale)
+        if pa.types.is_timestamp(kind):
+            fraction = _FRACTION[kind.unit]
+            if kind.tz is not None or name in self.instants:
+                return kinds.TimestampType(fraction, zone=UTC)
+            return kinds.DatetimeType(fraction)
+        if pa.types.is_time(kind):
+            return kinds.TimeType(_FRACTION[kind.unit])
+        if pa.types.is_fixed_size_binary(kind):
+            return kinds.BytesType()
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            return kinds.ArrayType(self._kind(kind.value_type, name))
+        found = _KINDS.get(kind)
+        if found is None:
+            raise SchemaError(
+                f"column {name} of the table is {kind}, which no column of a feed is; leave it out "
+                "(--columns)"
+            )
+        return found
+
+
+def files_of(url: TableUrl) -> list[Path]:
+    """Return the Parquet files of a directory, without those that writers hide."""
+    folder = Path(url.place)
+    return sorted(
+        path
+        for path in folder.rglob(f"*{SUFFIX}")
+        if not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+    )
+
+
+def _without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows whose absent columns are NULL: a table has no absent ones."""
+    for name in ("before_has", "after_has"):
+        place = batch.schema.get_field_index(name)
+        field = batch.schema.field(place)
+        batch = batch.set_column(place, field, pa.nulls(len(batch), field.type))
+    return batch
+
+
+def _converted(values: pa.Array, wanted: pa.Field, kind: kinds.Type) -> pa.Array:
+    """Return a column of a table in the type that the feed's image has. Raises: SchemaError."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    try:
+        if pa.types.is_string(wanted.type):
+            values = _as_text(values)
+        values = values.cast(wanted.type)
+    except pa.ArrowException as error:
+        reason = " ".join(str(error).split())[:300]
+        raise SchemaError(f"column {wanted.name} of the table: {reason}") from error
+    return normal_json_array(values) if isinstance(kind, kinds.JsonType) else values
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    """Return times without zeros at the end of the fraction, and decimals without exponent."""
+    kind = values.type
+    if pa.types.is_decimal(kind):
+        plain = [None if each is None else f"{each:f}" for each in values.to_pylist()]
+        return pa.array(plain, pa.string())
+    if pa.types.is_timestamp(kind):
+        values = values.cast(pa.timestamp(kind.unit))  # in UTC, if it is an instant
+    if not pa.types.is_timestamp(kind) and not pa.types.is_time(kind):
+        return values
+    texts = values.cast(pa.string())
+    if _FRACTION[kind.unit] == 0:
+        return texts
+    return pc.replace_substring_regex(texts, r"\.?0+$", "")
