@@ -288,6 +288,12 @@ def test_writer_checkpoint_is_between_written_and_waiting_rows() -> None:
     assert read_metadata(place.files["metadata"]) == ts(5000) + 1
 
 
+def test_writer_closes_with_a_checkpoint_above_all_rows_in_any_order(tmp_path: Path) -> None:
+    writer = PrefixWriter(LocalStore(tmp_path), "csv", Context(OPTIONS))
+    assert write_prefix(writer, [row(9000, 1), row(4000, 2)]).checkpoint == ts(9000) + 1
+    assert read_metadata((tmp_path / "metadata").read_bytes()) == ts(9000) + 1
+
+
 def test_writer_restart_goes_on_in_the_old_directory_by_the_index() -> None:
     place = written([row(1, 1), row(6000, 2)])
     again = PrefixWriter(place, "csv", Context(OPTIONS))

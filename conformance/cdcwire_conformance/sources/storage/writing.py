@@ -118,6 +118,7 @@ class PrefixWriter:
         self._streams: dict[tuple[str, str, int | None], _Stream] = {}
         self._next_numbers: dict[DataPath, int] = {}
         self._commit_ts: int | None = None
+        self._largest = 0  # commit-ts; an encoder's events need not be in its order
         self._metadata_ms: int | None = None
         self._stored = self._read_checkpoint()
         self.checkpoint = self._stored if checkpoint is None else checkpoint
@@ -158,7 +159,7 @@ class PrefixWriter:
         """Put all rows that wait, and a checkpoint above them. Raises: StoreError."""
         self.flush()
         if self._commit_ts is not None:
-            self._commit_ts += 1
+            self._commit_ts = self._largest + 1
         self._put_checkpoint()
 
     def kill(self) -> None:
@@ -201,6 +202,7 @@ class PrefixWriter:
         for stream in self._streams.values():
             self._end_part(stream)
         self._commit_ts = commit_ts
+        self._largest = max(self._largest, commit_ts)
         now, date = self._now(), self._date()
         for stream in self._streams.values():
             if stream.first_commit_ts is not None:
