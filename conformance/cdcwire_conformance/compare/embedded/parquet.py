@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import TableUrl
 
 SUFFIX = ".parquet"
+_MAGIC = b"PAR1"
 _FRACTION = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _KINDS: Mapping[pa.DataType, kinds.Type] = {
     pa.int8(): kinds.IntType(8),
@@ -86,9 +87,10 @@ class ParquetTable:
                 own = fragment.physical_schema.remove_metadata()
                 columns = fragment.metadata.schema
             except (pa.ArrowException, OSError) as error:
-                reason = " ".join(str(error).split())[:300]
+                is_one = _begins_with(file, _MAGIC)
+                problem = _one_line(error) if is_one else "is not a Parquet file"
                 raise SourceError(
-                    f"{url}: can't be read as a table: {file.name} is not a Parquet file: {reason}"
+                    f"{url}: can't be read as a table: {file.name}: {problem}"
                 ) from error
             if schema is not None and not own.equals(schema):
                 raise SourceError(
@@ -148,7 +150,7 @@ class ParquetTable:
         """
         own = [names.get(each.name, each.name) for each in table.columns]
         image = schema.field("after").type
-        for batch in self.data.to_batches(columns=own):
+        for batch in self._batches(own):
             values = [
                 _converted(batch.column(name), field, column.type)
                 for name, field, column in zip(own, image, table.columns, strict=True)
@@ -159,6 +161,12 @@ class ParquetTable:
                 [known.get(each.name, pa.nulls(len(batch), each.type)) for each in schema],
                 schema=schema,
             )
+
+    def _batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self.data.to_batches(columns=columns)
+        except (pa.ArrowException, OSError) as error:
+            raise SourceError(f"{self}: can't be read: {_one_line(error)}") from error
 
     def _kind(self, kind: pa.DataType, name: str) -> kinds.Type:
         if pa.types.is_dictionary(kind):
@@ -195,6 +203,11 @@ def files_of(url: TableUrl) -> list[Path]:
     )
 
 
+def _begins_with(file: Path, magic: bytes) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(magic)) == magic
+
+
 def _without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows whose absent columns are NULL: a table has no absent ones."""
     for name in ("before_has", "after_has"):
@@ -213,9 +226,12 @@ def _converted(values: pa.Array, wanted: pa.Field, kind: kinds.Type) -> pa.Array
             values = _as_text(values)
         values = values.cast(wanted.type)
     except pa.ArrowException as error:
-        reason = " ".join(str(error).split())[:300]
-        raise SchemaError(f"column {wanted.name} of the table: {reason}") from error
+        raise SchemaError(f"column {wanted.name} of the table: {_one_line(error)}") from error
     return normal_json_array(values) if isinstance(kind, kinds.JsonType) else values
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 def _as_text(values: pa.Array) -> pa.Array:

@@ -216,6 +216,19 @@ def nested(folder: Path) -> None:
     write_table(folder, pa.array([{"x": 1}]))
 
 
+def spoilt_page(folder: Path) -> None:
+    write_table(folder, pa.array(range(5000)), compression="zstd")
+    file = folder / "part-0.parquet"
+    content = bytearray(file.read_bytes())
+    content[4:60] = bytes(56)
+    file.write_bytes(content)
+
+
+def two_of_one_name(folder: Path) -> None:
+    rows = pa.Table.from_arrays([pa.array([0]), pa.array([7]), pa.array([7])], ["id", "v", "v"])
+    pq.write_table(rows, folder / "part-0.parquet")
+
+
 def empty(folder: Path) -> None:
     (folder / "part-0.parquet").unlink()
 
@@ -223,9 +236,11 @@ def empty(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "problem"),
     [
-        (broken, "can't be read as a table: b.parquet is not a Parquet file: "),
+        (broken, "can't be read as a table: b.parquet: is not a Parquet file"),
         (other_types, "part-0.parquet has other columns or types than b.parquet; --engine spark"),
         (nested, "column v of the table is struct<x: int64>, which no column of a feed is"),
+        (spoilt_page, "t: can't be read: "),
+        (two_of_one_name, "part-0.parquet: Can't unify schema with duplicate field names"),
         (empty, "can't be read as a table: there is no *.parquet"),
     ],
 )
