@@ -26,7 +26,8 @@ def add_engine_argument(parser: argparse.ArgumentParser) -> None:
         choices=(AUTO, EMBEDDED, SPARK),
         default=AUTO,
         help="where rows are compared: embedded in this process without Java, or on Spark. The "
-        f"default, auto, is embedded for two directories with at most {MAX_BYTES >> 20} MiB",
+        f"default, auto, is embedded for directories with at most {MAX_BYTES >> 20} MiB: two "
+        "feeds, or a feed and Parquet files",
     )
 
 
