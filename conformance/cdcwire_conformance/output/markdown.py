@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.output.text import describe, remarks, stderr_lines, verdict_line
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
@@ -13,8 +12,6 @@ from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
 from cdcwire_conformance.visible import visible, visible_lines
 
 _FAILURES_SHOWN = 25
-_CLAUSES = 160  # of a row's clauses
-_SIDE = 64  # of an expected or given value in a table
 _DIFFERENCES_SHOWN = 8
 
 
@@ -68,9 +65,7 @@ def _group_tables(groups: Sequence[FailureGroup]) -> Iterator[str]:
             yield "| cases | part | expected | got | first case | hint |"
             yield "| ---: | --- | --- | --- | --- | --- |"
         hint = "; ".join(filter(None, (group.hint, group.advice)))
-        limit = _CLAUSES if group.clauses else _SIDE
-        values = (shorten(side, limit) for side in group.change)
-        cells = (group.title, *values, group.first.id, hint)
+        cells = (group.title, *group.shown_change, group.first.id, hint)
         yield f"| {len(group.outcomes)} | {' | '.join(map(inline, cells))} |"
 
 

@@ -16,8 +16,6 @@ DIFFERENCES_SHOWN = 8
 STDERR_ENDS_SHOWN = 6
 _IDS_SHOWN = 6
 _LEAKS_SHOWN = 5
-_CLAUSES = 160  # of a line's clauses
-_SIDE = 64  # of an expected or given value in a line
 _TITLES: dict[Verdict, str] = {"expected failure": "expected"}
 
 
@@ -61,8 +59,7 @@ def group_lines(groups: Sequence[FailureGroup]) -> Iterator[str]:
         if title != heading:
             yield title
             heading = title
-        limit = _CLAUSES if group.clauses else _SIDE
-        change = " -> ".join(shorten(side, limit) for side in group.change if side)
+        change = " -> ".join(side for side in group.shown_change if side)
         yield f"  {len(group.outcomes):>{width}}  {group.title}: {change}"
         notes = [f"first {group.first.id}", *filter(None, (group.hint, group.advice))]
         yield f"  {'':>{width}}    {'; '.join(notes)}"

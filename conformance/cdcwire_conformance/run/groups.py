@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import IntType, Type
 from cdcwire.model.paths import Path
-from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
+from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference, shorten
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.results import Outcome, Results
@@ -32,6 +32,9 @@ _FEW_CLAUSES = 8  # malformed messages of more clauses that are accepted are one
 _ENOUGH = 3  # cases, before a feature is said to explain them
 _MANY = 20  # cases that differ in one field only, before it is said that it can be declined
 _CLAUSES_SHOWN = 3
+_WITHOUT_ANSWER = ("crashed", "timed out")  # verdicts, which name the part of their groups
+_CLAUSES_LENGTH = 160  # characters of the clauses in a line
+_SIDE_LENGTH = 64  # characters of an expected or given value in a line
 _SIDES = ("before", "after")
 _LONGEST_KIND = 200  # characters of a text by which failures are grouped
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"|\S*[/\\]\S*")
@@ -84,6 +87,15 @@ class FailureGroup:
         named = ", ".join(self.clauses[:_CLAUSES_SHOWN])
         left = len(self.clauses) - _CLAUSES_SHOWN
         return f"{named} and {left} more clauses" if left > 0 else named, ""
+
+    @property
+    def shown_change(self) -> tuple[str, str]:
+        """The change on one line, long values cut; the reason of a crash is whole."""
+        expected, got = self.change
+        if self.part in _WITHOUT_ANSWER:
+            return expected, got
+        limit = _CLAUSES_LENGTH if self.clauses else _SIDE_LENGTH
+        return shorten(expected, limit), shorten(got, limit)
 
     @property
     def advice(self) -> str:
@@ -202,7 +214,7 @@ def _keys_of(outcome: Outcome) -> Iterator[tuple[_Key, Difference]]:
     def key(part: str, change: tuple[str, str], hint: str = "", family: str = "") -> _Key:
         return _Key(section, outcome.is_binding, part, change, _general(hint), family)
 
-    if outcome.verdict in ("crashed", "timed out"):
+    if outcome.verdict in _WITHOUT_ANSWER:
         reason = crash_reason(outcome)
         yield (
             key(outcome.verdict, ("an answer", _general(reason))),

@@ -271,3 +271,18 @@ def test_badge_is_green_only_if_all_cases_passed(
 def test_badge_of_an_interrupted_run_is_grey(everything: Results) -> None:
     everything.is_interrupted = True
     assert json.loads(badge_text(everything))["color"] == "lightgrey"
+
+
+MISSING_CLASS = "java.lang.NoClassDefFoundError: org/apache/avro/generic/GenericData$Record$Builder"
+
+
+def test_the_class_of_a_crash_is_shown_whole(results: Results, a_case: Make, fake: Fake) -> None:
+    def crash(_: Request) -> Answer:
+        raise NoAnswer("crashed", "exit code 1", f"{MISSING_CLASS}\n  at X.main(X.java:7)")
+
+    testee = fake(crash)
+    results.testee = testee.start()
+    run([a_case("crash")], (), [testee], results)
+
+    assert MISSING_CLASS in "\n".join(report_lines(results)).split("CRASHED")[0]
+    assert MISSING_CLASS in markdown_text(results).split("<details>")[0]
