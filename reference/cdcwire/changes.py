@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.rows import Row
 from cdcwire.core.typed_rows import TypedRows
+from cdcwire.extensions import names_the_extra
 from cdcwire.model.events import NO_EXTRA, Extra, Half, Op, Position, RowChange, Sent, Table
 from cdcwire.model.paths import Path, path_text
 from cdcwire.model.slotted import slotted
@@ -111,11 +112,6 @@ def typed_change(change: Any, rows: TypedRows[Any]) -> Any:
 
 def feed_rows(name: str, definitions: Iterable[Table], *, are_whole: bool = False) -> FeedRows:
     """Return a place for rows that become batches. Raises: ModuleNotFoundError."""
-    try:
+    with names_the_extra(name):
         from cdcwire.arrow.feed import FeedRows
-    except ModuleNotFoundError as error:
-        if error.name not in ("numpy", "pyarrow"):
-            raise
-        missing = f"{name} needs the package {error.name}: install cdcwire with the extra arrow"
-        raise ModuleNotFoundError(missing, name=error.name) from error
     return FeedRows(definitions, are_whole=are_whole)

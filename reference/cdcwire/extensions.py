@@ -5,7 +5,8 @@ They are registered in the group of entry points ``cdcwire``, by the names below
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
 Extension: TypeAlias = Literal["open-feed", "read-tables"]
@@ -14,6 +15,8 @@ Extension: TypeAlias = Literal["open-feed", "read-tables"]
 
 def extension(name: Extension) -> Any:
     """Return the function of a name. Raises: ModuleNotFoundError if no package has it."""
+    from importlib.metadata import entry_points  # which takes longer to import than a format
+
     found = entry_points(group="cdcwire", name=name)
     if not found:
         raise ModuleNotFoundError(
@@ -21,10 +24,17 @@ def extension(name: Extension) -> Any:
             "in the checkout does",
             name="cdcwire_conformance",
         )
-    try:
+    with names_the_extra(name):
         return next(iter(found)).load()
+
+
+@contextmanager
+def names_the_extra(what: str) -> Iterator[None]:
+    """Say which extra is missing for ``what``. Raises: ModuleNotFoundError."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if error.name not in ("numpy", "pyarrow"):
             raise
-        missing = f"{name} needs the package {error.name}: install cdcwire with the extra arrow"
+        missing = f"{what} needs the package {error.name}: install cdcwire with the extra arrow"
         raise ModuleNotFoundError(missing, name=error.name) from error

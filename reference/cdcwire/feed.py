@@ -109,8 +109,8 @@ class Feed(Generic[ChangeT]):
         if size < 1:
             raise ValueError(f"size is {size!r:.80}; it must be a number from 1")
         gathered = feed_rows("batches", self.tables(), are_whole=True)
-        for events, place in self._messages():
-            gathered.add([e for e in events if isinstance(e, (Row, RowChange))], place)
+        for rows, place in self._rows_of_messages():
+            gathered.add(rows, place)
             if gathered.count >= size:
                 yield from gathered.batches()
         yield from gathered.batches()
@@ -118,8 +118,8 @@ class Feed(Generic[ChangeT]):
     def to_arrow(self) -> dict[str, ArrowTable]:
         """Return the changed rows as one ``pyarrow.Table`` for each table, as ``to_arrow`` does."""
         gathered = feed_rows("to_arrow", self.tables(), are_whole=True)
-        for events, place in self._messages():
-            gathered.add([e for e in events if isinstance(e, (Row, RowChange))], place)
+        for rows, place in self._rows_of_messages():
+            gathered.add(rows, place)
         return gathered.tables()
 
     def to_pandas(self) -> dict[str, Any]:
@@ -133,6 +133,10 @@ class Feed(Generic[ChangeT]):
         """
         from_arrow = import_module("polars").from_arrow
         return {name: from_arrow(table) for name, table in self.to_arrow().items()}
+
+    def _rows_of_messages(self) -> Iterator[tuple[list[Row | RowChange], Mapping[str, Any]]]:
+        for events, place in self._messages():
+            yield [each for each in events if isinstance(each, (Row, RowChange))], place
 
     def _messages(self) -> Iterator[MessageEvents]:
         for found in self._source.events():
@@ -194,7 +198,7 @@ def open(
 ) -> Feed[Any]:
     """Return a feed in files: ``"canal-json:file:DIR"``, a directory of messages.
 
-    For csv and canal-json it may be the prefix of a storage sink, also at a URL: ``"csv:s3://…"``
+    For formats of a storage sink it may be the sink's prefix, also at a URL, ``"csv:s3://…"``
     (extra ``storage``). The arguments are those of ``Decoder``. A directory's ``feed.json``, which
     ``cdcwire generate`` writes, has the options that are not given, and its folder ``schemas`` the
     Avro schemas. Definitions without a schema take that of the feed.

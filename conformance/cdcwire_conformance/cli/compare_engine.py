@@ -11,7 +11,7 @@ from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.sources.line_files import is_compressed
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url
-from cdcwire_conformance.sources.tables import TableUrl
+from cdcwire_conformance.sources.tables import TableUrl, parquet_files
 from cdcwire_conformance.usage import UsageError
 
 AUTO, EMBEDDED, SPARK = "auto", "embedded", "spark"
@@ -98,7 +98,8 @@ def _needs_spark(
 def _table_needs_spark(table: TableUrl) -> str | None:
     if table.kind != "parquet" or is_url(table.place):
         return f"only Spark reads {table}"
-    if any("=" in path.name for path in Path(table.place).rglob("*") if path.is_dir()):
+    folders = {file.parent.relative_to(table.place) for file in parquet_files(table)}
+    if any("=" in str(folder) for folder in folders):
         return f"only Spark reads the partitions of {table}"
     return None
 
@@ -115,8 +116,7 @@ def _size(source: Source) -> int:
 
 
 def _size_of_table(table: TableUrl) -> int:
-    files = (path for path in Path(table.place).rglob("*") if path.is_file())
-    return sum(file.stat().st_size for file in files) * _UNPACKED
+    return sum(file.stat().st_size for file in parquet_files(table)) * _UNPACKED
 
 
 def spark_settings(arguments: Sequence[str]) -> dict[str, str]:

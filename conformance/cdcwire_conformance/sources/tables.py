@@ -8,6 +8,7 @@ the password of a database is in the environment.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
@@ -96,6 +97,16 @@ def parse_table_url(text: str) -> TableUrl | None:
     if not store.folder.is_dir():
         raise SourceError(f"{text!r}: there is no such directory")
     return TableUrl(found, store.root, (None, store.folder.resolve().name))
+
+
+def parquet_files(table: TableUrl) -> list[Path]:
+    """Return the Parquet files in a directory of this machine, without those that writers hide."""
+    folder = Path(table.place)
+    return sorted(
+        path
+        for path in folder.rglob("*.parquet")
+        if not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+    )
 
 
 _EXAMPLES = {

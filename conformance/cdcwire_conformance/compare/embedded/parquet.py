@@ -34,9 +34,8 @@ from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import HERE, Workers
 from cdcwire_conformance.sources.stores import SourceError
-from cdcwire_conformance.sources.tables import TableUrl
+from cdcwire_conformance.sources.tables import TableUrl, parquet_files
 
-SUFFIX = ".parquet"
 _MAGIC = b"PAR1"
 _FRACTION = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _KINDS: Mapping[pa.DataType, kinds.Type] = {
@@ -73,9 +72,9 @@ class ParquetTable:
     @classmethod
     def of(cls, url: TableUrl) -> ParquetTable:
         """Return a table, opened. Raises: SourceError."""
-        files = files_of(url)
+        files = parquet_files(url)
         if not files:
-            raise SourceError(f"{url}: can't be read as a table: there is no *{SUFFIX}")
+            raise SourceError(f"{url}: can't be read as a table: there is no *.parquet")
         # INT96 in nanoseconds would end in the year 2262.
         options = ds.ParquetReadOptions(coerce_int96_timestamp_unit="us")
         form = ds.ParquetFileFormat(read_options=options)
@@ -138,7 +137,7 @@ class ParquetTable:
 
     def files(self) -> Iterator[InputFile]:
         """Yield the files, with their sums."""
-        for file in files_of(self.url):
+        for file in map(Path, self.data.files):
             yield file_here(str(file), file.name)
 
     def _rows(
@@ -191,16 +190,6 @@ class ParquetTable:
                 "(--columns)"
             )
         return found
-
-
-def files_of(url: TableUrl) -> list[Path]:
-    """Return the Parquet files of a directory, without those that writers hide."""
-    folder = Path(url.place)
-    return sorted(
-        path
-        for path in folder.rglob(f"*{SUFFIX}")
-        if not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
-    )
 
 
 def _begins_with(file: Path, magic: bytes) -> bool:

@@ -31,8 +31,12 @@ from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.database_rows import read_database_table
-from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.engine import decoded, placed, with_changed_values
+from cdcwire_conformance.spark.compare.engine import (
+    SparkEngine,
+    decoded,
+    placed,
+    with_changed_values,
+)
 from cdcwire_conformance.spark.compare.images import column_name
 from cdcwire_conformance.spark.compare.table_errors import readable_table_errors
 from cdcwire_conformance.spark.hadoop import HadoopStore
@@ -91,8 +95,7 @@ class SparkTable:
 
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
-        if options.differences_to is not None:
-            begin_differences(self.spark, options.differences_to)
+        SparkEngine(self.spark).begin(options)
 
     def canonical(self, name: TableName) -> CanonicalTable:
         """Return the columns of the table with their types. Raises: SchemaError."""
