@@ -151,6 +151,7 @@ def _exit_code(results: Results) -> int:
 def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.progress import ProgressLine
+    from cdcwire_conformance.run.opening import CRASHES_AT_START
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import choose
@@ -183,7 +184,13 @@ def _verify(arguments: argparse.Namespace) -> int:
     is_whole = wants_derived and arguments.sample == 1
     is_complete = is_whole and not arguments.case and not arguments.level
     complete = frozenset(formats if is_complete else ())
-    settings = Settings(arguments.max_crashes, declared, complete, chosen.has)
+    settings = Settings(
+        arguments.max_crashes,
+        declared,
+        complete,
+        chosen.has,
+        crashes_at_start=CRASHES_AT_START if arguments.max_crashes else 0,
+    )
     bad = 0
     try:
         with ProgressLine() as line:
@@ -203,7 +210,6 @@ def _verify(arguments: argparse.Namespace) -> int:
                 progress=progress,
             )
     except KeyboardInterrupt:
-        arguments.write_expected_failures = None  # a list of some failures would lose the others
         write_results(arguments, results, expected)
         raise
     return _exit_code(results) if write_results(arguments, results, expected) else 2

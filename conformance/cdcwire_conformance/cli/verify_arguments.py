@@ -116,8 +116,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         default=MAX_CRASHES,
         metavar="N",
         help="leave out some of the cases that one rule derives from one base case after each "
-        "crash. Leave out all of them after N "
-        f"crashes; 0: no limit ({MAX_CRASHES})",
+        f"crash. Leave out all of them after N crashes ({MAX_CRASHES}). 0: no limit. "
+        "The run then also goes on after equal crashes on all of its first cases",
     )
     output = parser.add_argument_group("results")
     output.add_argument(

@@ -45,6 +45,7 @@ def document_of(results: Results) -> dict[str, Json]:
         "seconds": round(results.seconds, 3),
         "passed": bool(results.was_run) and not results.has_failed,
         "interrupted": results.is_interrupted,
+        "stopped": results.stopped_at is not None,
         "formats": {name: _counts(results, name) for name in results.formats},
         "groups": [_group(group) for group in groups],
         "outcomes": outcomes,

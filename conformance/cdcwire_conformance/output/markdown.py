@@ -46,7 +46,8 @@ def _lines(results: Results) -> Iterator[str]:
         if group.first.id not in shown:
             shown.add(group.first.id)
             yield ""
-            yield from _failure(group.first, len(group.outcomes) - 1)
+            is_whole = results.stopped_at is not None and group is groups[0]
+            yield from _failure(group.first, len(group.outcomes) - 1, is_whole=is_whole)
     if len(groups) > _FAILURES_SHOWN:
         yield ""
         yield f"{len(groups) - _FAILURES_SHOWN} more kinds of failure have no example here."
@@ -89,7 +90,7 @@ def count_table(results: Results) -> Iterator[str]:
             yield f"| {title} | {total} | {' | '.join(numbers)} |"
 
 
-def _failure(outcome: Outcome, others: int) -> Iterator[str]:
+def _failure(outcome: Outcome, others: int, *, is_whole: bool) -> Iterator[str]:
     case = outcome.case
     binding = "" if outcome.is_binding else ", does not bind"
     yield f"### {code(outcome.id)} ({outcome.verdict}, {case.level}{binding})"
@@ -109,7 +110,8 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
     excerpt = excerpt_of(outcome)
     blocks = [] if excerpt is None else [(excerpt.title, list(excerpt.lines))]
     if outcome.stderr:
-        blocks.append(("Standard error of the testee", stderr_lines(outcome.stderr)))
+        lines = stderr_lines(outcome.stderr, is_whole=is_whole)
+        blocks.append(("Standard error of the testee", lines))
     for title, lines in blocks:
         yield ""
         yield f"{title[:1].upper()}{title[1:]}:"

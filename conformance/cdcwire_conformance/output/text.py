@@ -8,7 +8,12 @@ from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.run.excerpt import excerpt_of
-from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
+from cdcwire_conformance.run.groups import (
+    SECTIONS,
+    FailureGroup,
+    failure_groups,
+    reason_lines,
+)
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results, Verdict
 from cdcwire_conformance.visible import visible
 
@@ -40,7 +45,8 @@ def _report_lines(results: Results, failures_shown: int) -> Iterator[str]:
     for group in shown:
         if group.first.id not in already:
             already.add(group.first.id)
-            yield from failure_lines(group.first, others=group.outcomes[1:])
+            is_whole = results.stopped_at is not None and group is groups[0]
+            yield from failure_lines(group.first, others=group.outcomes[1:], is_whole=is_whole)
             yield ""
     if len(shown) < len(groups):
         left = _counted(len(groups) - len(shown), "more kind")
@@ -102,6 +108,8 @@ def remarks(results: Results) -> Iterator[str]:
         more = ", …" if len(results.left_out) > 3 else ""
         total = _counted(results.left_out.total(), "malformed case")
         yield f"note: {total} not run after crashes on similar ones (--max-crashes): {named}{more}"
+    if results.stopped_at is not None:
+        yield "note: the other cases were not run; --max-crashes 0 runs them all the same"
     for note in results.notes:
         yield f"note: {note}"
     run = results.property_run
@@ -129,6 +137,8 @@ def verdict_line(results: Results) -> str:
     run = _counted(results.was_run, "case")
     if results.is_interrupted:
         return f"INTERRUPTED: {binding} of {run} failed so far{aside}"
+    if results.stopped_at is not None:
+        return f"STOPPED: the first {run} ended in the same crash; nothing was answered"
     if not results.was_run:
         return "NOTHING WAS RUN: every case is declined or skipped"
     if not results.has_failed:
@@ -176,8 +186,10 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([first, *numbers]).rstrip()
 
 
-def failure_lines(outcome: Outcome, *, others: Sequence[Outcome] = ()) -> Iterator[str]:
-    """Yield all about one failure; ``others`` are like it."""
+def failure_lines(
+    outcome: Outcome, *, others: Sequence[Outcome] = (), is_whole: bool = False
+) -> Iterator[str]:
+    """Yield all about one failure; ``others`` are like it. ``is_whole``: all of standard error."""
     case = outcome.case
     binding = "" if outcome.is_binding else ", does not bind"
     yield f"{outcome.verdict.upper()} {outcome.id} ({case.level}{binding}): {outcome.problem}"
@@ -197,18 +209,27 @@ def failure_lines(outcome: Outcome, *, others: Sequence[Outcome] = ()) -> Iterat
             yield f"    {line}"
     if outcome.stderr:
         yield "  standard error of the testee:"
-        for line in stderr_lines(outcome.stderr):
+        for line in stderr_lines(outcome.stderr, is_whole=is_whole):
             yield f"    {line}"
 
 
-def stderr_lines(text: str) -> list[str]:
-    """Return the first and the last lines of standard error."""
+def stderr_lines(text: str, *, is_whole: bool = False) -> list[str]:
+    """Return the first and the last lines of standard error, and those that give the reason.
+
+    ``is_whole``: all lines. Their number is bounded where standard error is read.
+    """
     lines = [visible(line.expandtabs()) for line in text.splitlines()]
-    if len(lines) <= 2 * STDERR_ENDS_SHOWN:
+    if is_whole or len(lines) <= 2 * STDERR_ENDS_SHOWN:
         return lines
-    left_out = len(lines) - 2 * STDERR_ENDS_SHOWN
-    head, tail = lines[:STDERR_ENDS_SHOWN], lines[-STDERR_ENDS_SHOWN:]
-    return [*head, f"… {left_out} lines left out", *tail]
+    ends = {*range(STDERR_ENDS_SHOWN), *range(len(lines) - STDERR_ENDS_SHOWN, len(lines))}
+    shown: list[str] = []
+    last = -1
+    for place in sorted(ends | reason_lines(lines)):
+        if place > last + 1:
+            shown.append(f"… {_counted(place - last - 1, 'line')} left out")
+        shown.append(lines[place])
+        last = place
+    return shown
 
 
 def _short_id(outcome: Outcome, case: Case) -> str:

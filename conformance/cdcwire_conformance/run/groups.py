@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -38,10 +38,13 @@ _SIDE_LENGTH = 64  # characters of an expected or given value in a line
 _SIDES = ("before", "after")
 _LONGEST_KIND = 200  # characters of a text by which failures are grouped
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"|\S*[/\\]\S*")
+_NUMBER = re.compile(r"(?<!\w)[-+]?(?:0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)")
+_OBJECT = re.compile(r"@[0-9a-f]+\b")  # Java names an object by its address
 _REASON = re.compile(
-    r"^(?:panic: |fatal error: |Exception in thread|thread '.*' panicked)"
-    r"|^\w[\w.]*(?:Error|Exception|Exit|Interrupt)\b"
+    r"^(?:panic: |fatal error: |Exception in thread|Unhandled exception|thread '.*' panicked)"
+    r"|^(?:\w[\w.]*)?(?:Error|Exception|Exit|Interrupt)\b"
 )
+_CAUSE = re.compile(r"^Caused by: ")
 
 
 @dataclass(slots=True)
@@ -217,7 +220,7 @@ def _keys_of(outcome: Outcome) -> Iterator[tuple[_Key, Difference]]:
     if outcome.verdict in _WITHOUT_ANSWER:
         reason = crash_reason(outcome)
         yield (
-            key(outcome.verdict, ("an answer", _general(reason))),
+            key(outcome.verdict, ("an answer", _general_crash(reason))),
             Difference((), "", reason),
         )
         return
@@ -284,14 +287,36 @@ def _general(text: str) -> str:
     return _VARIABLE.sub("#", text[: 2 * _LONGEST_KIND])[:_LONGEST_KIND]
 
 
+def _general_crash(text: str) -> str:
+    """Return the reason of a crash without any number, whatever its sign, base or digits."""
+    return _general(_NUMBER.sub("#", _OBJECT.sub("#", text[: 2 * _LONGEST_KIND])))
+
+
+def crash_kind(outcome: Outcome) -> Hashable:
+    """Return what equal crashes share: the verdict, and the reason without its numbers."""
+    return outcome.verdict, _general_crash(crash_reason(outcome))
+
+
 def crash_reason(outcome: Outcome) -> str:
-    """Return the line of standard error that gives the reason of a crash, or else the problem."""
+    """Return the line of standard error that gives the reason of a crash, or else the problem.
+
+    The first cause of an exception of Java follows it.
+    """
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
     reasons = [line for line in lines if _REASON.search(line)]
     if not reasons:
         return outcome.problem
     is_python = any(line.startswith("Traceback ") for line in lines)
-    return said(reasons[-1 if is_python else 0])
+    reason = reasons[-1 if is_python else 0]
+    cause = next(filter(_CAUSE.search, lines), "")
+    return said(f"{reason}; {cause[0].lower()}{cause[1:]}" if cause else reason)
+
+
+def reason_lines(lines: Sequence[str]) -> set[int]:
+    """Return the places of the lines of standard error that give the reason of a crash."""
+    reasons = [place for place, line in enumerate(lines) if _REASON.search(line.strip())]
+    causes = [place for place, line in enumerate(lines) if _CAUSE.search(line.strip())]
+    return {*reasons[:1], *reasons[-1:], *causes[:1]}
 
 
 def _family(kind: Type) -> str:

@@ -144,6 +144,7 @@ class Results:
     expected ones. ``left_out``: how many derived cases were not run, by ``BASE@RULE``.
     ``derived_seconds``: how long the answers to derived cases took, by format.
     ``property_run``: how the messages were generated, if they are not those of golden cases.
+    ``stopped_at``: the last of the equal crashes that ended the run at its start.
     """
 
     testee: Description
@@ -161,6 +162,7 @@ class Results:
     derived_seconds: dict[str, float] = field(default_factory=dict)
     is_interrupted: bool = False
     property_run: PropertyRun | None = None
+    stopped_at: Outcome | None = None
 
     def count(
         self,
@@ -185,12 +187,17 @@ class Results:
         yield from (outcome for outcome in bad if not outcome.is_binding)
 
     @property
+    def is_whole(self) -> bool:
+        """False if the run ended early: by an interrupt, or by equal crashes at its start."""
+        return not self.is_interrupted and self.stopped_at is None
+
+    @property
     def was_run(self) -> int:
         """How many cases the testee was asked."""
         return self.count() - self.count("not claimed", "skipped", "not run")
 
     @property
     def has_failed(self) -> bool:
-        """True if the run failed: a binding failure, a stale entry, a state leak, an interrupt."""
-        is_whole = not (self.is_interrupted or self.stale or self.leaks)
-        return not is_whole or any(outcome.fails_run for outcome in self.outcomes)
+        """True if the run failed: a binding failure, a stale entry, a leak, an early end."""
+        is_clean = self.is_whole and not self.stale and not self.leaks
+        return not is_clean or any(outcome.fails_run for outcome in self.outcomes)

@@ -3,7 +3,8 @@
 Each testee has a separate thread and takes the next cases when it is free. A testee that ended is
 started again by its next question. Stored cases come before derived ones, so that what matters most
 is known first. All cases derived from one base case go to one testee, in order. So the cases that
-are left out after crashes do not depend on the number of testees.
+are left out after crashes do not depend on the number of testees. Equal crashes on all of the first
+questions stop the run.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TypeAlias
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.run.asking import CONFIRMED_OF_A_KIND, Judge
 from cdcwire_conformance.run.expected_failures import ExpectedFailures
+from cdcwire_conformance.run.opening import Opening, asking_order
 from cdcwire_conformance.run.results import (
     CountKey,
     Outcome,
@@ -43,8 +45,9 @@ class Settings:
 
     ``max_crashes``: the limit N of crashes or timeouts of cases that one rule derives from one base
     case. After N of them the other cases of this rule and base are not run. Before that only a
-    sample is run; 0 means no limit. ``complete``: the formats whose cases are all in the run.
-    ``wanted``: which questions of the cases are asked. ``confirmed``: see ``Judge``.
+    sample is run; 0 means no limit. ``crashes_at_start``: a run stops after this many equal crashes
+    if nothing else was answered; 0 means no limit. ``complete``: the formats whose cases are all in
+    the run. ``wanted``: which questions of the cases are asked. ``confirmed``: see ``Judge``.
     """
 
     max_crashes: int = MAX_CRASHES
@@ -52,6 +55,7 @@ class Settings:
     complete: frozenset[str] = frozenset()
     wanted: Callable[[Task], bool] = lambda task: True
     confirmed: int = CONFIRMED_OF_A_KIND
+    crashes_at_start: int = 0
 
 
 DEFAULTS = Settings()
@@ -136,6 +140,7 @@ class _Run:
         self._ids: list[str] = []
         self._done = 0
         self._stop: BaseException | None = None
+        self._opening = Opening(settings.crashes_at_start)
 
     def go(
         self,
@@ -172,12 +177,18 @@ class _Run:
     def _make_batches(self, stored: list[Case], derived: Iterable[Case]) -> Iterator[Batch]:
         """Yield the questions with their numbers: a stored case alone, derived ones by base."""
         number = 0
-        by_base = groupby(derived, lambda case: case.id.partition("@")[0])
-        for cases in chain(([case] for case in stored), (cases for _, cases in by_base)):
+
+        def batch_of(cases: Iterable[Case]) -> Batch:
+            nonlocal number
             tasks = filter(self._settings.wanted, chain.from_iterable(map(tasks_of, cases)))
             batch = list(enumerate(tasks, number))
             number += len(batch)
-            yield batch
+            return batch
+
+        alone = [batch_of([case]) for case in stored]
+        yield from (alone[place] for place in asking_order(stored))
+        by_base = groupby(derived, lambda case: case.id.partition("@")[0])
+        yield from (batch_of(cases) for _, cases in by_base)
 
     def _work(self, testee: Testee) -> None:
         """Ask one testee until nothing is left to ask."""
@@ -191,11 +202,11 @@ class _Run:
                     if outcome is None
                 )
                 for (number, task), known in zip(batch, settled, strict=True):
-                    if self._stop is not None:
+                    if self._is_over:
                         return
                     began = time.monotonic()
                     outcome = known or self._outcome(testee, task, sample)
-                    if self._stop is not None:  # the process may have been killed by us
+                    if self._is_over:  # the process may have been killed by us
                         return
                     self._add(number, outcome, 0.0 if known else time.monotonic() - began)
         except BaseException as error:
@@ -211,7 +222,12 @@ class _Run:
 
     def _next(self) -> Batch | None:
         with self._batches_lock:
-            return None if self._stop is not None else next(self._batches, None)
+            return None if self._is_over else next(self._batches, None)
+
+    @property
+    def _is_over(self) -> bool:
+        """True if nothing more is asked: after an error, an interrupt or equal crashes."""
+        return self._stop is not None or self._results.stopped_at is not None
 
     def _outcome(self, testee: Testee, task: Task, sample: _CrashSample) -> Outcome:
         if sample.leaves_out(task):
@@ -225,6 +241,10 @@ class _Run:
 
     def _add(self, number: int, outcome: Outcome, seconds: float) -> None:
         with self._lock:
+            if self._is_over:
+                return
+            if self._opening.stops_at(outcome):
+                self._results.stopped_at = outcome
             case = outcome.case
             key = CountKey(case.format, case.level, outcome.is_derived)
             counter: Counter[Verdict] = self._results.counts.setdefault(key, Counter())
@@ -256,7 +276,7 @@ class _Run:
             self._outcomes.sort(key=lambda numbered: numbered[0])
             results.outcomes = [outcome for _, outcome in self._outcomes]
             results.leaks.sort(key=lambda leak: leak.id)
-        if not results.is_interrupted:
+        if results.is_whole:
             for entry, why in self._expected.stale(self._ids, self._settings.complete):
                 results.stale.append(StaleEntry(entry.pattern, entry.reason, entry.line, why))
 

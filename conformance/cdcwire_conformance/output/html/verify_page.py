@@ -55,7 +55,8 @@ def page_of(results: Results, witnesses: Mapping[str, Sequence[str]]) -> Page:
     groups = failure_groups(results)
     detailed = _detailed(results, groups)
     ordered = [*results.bad(), *(each for each in results.outcomes if not each.is_bad)]
-    rows = [_row(outcome, witnesses) for outcome in ordered]
+    whole = groups[0].first if results.stopped_at is not None else None
+    rows = [_row(outcome, witnesses, is_whole=outcome is whole) for outcome in ordered]
     places = {outcome.id: place for place, outcome in enumerate(ordered)}
     details: dict[str, Json] = {
         visible(outcome.id): _details(outcome, witnesses.get(outcome.case.id, ()))
@@ -98,7 +99,9 @@ def _detailed(results: Results, groups: Sequence[FailureGroup]) -> list[Outcome]
     return list(chosen.values())
 
 
-def _row(outcome: Outcome, witnesses: Mapping[str, Sequence[str]]) -> dict[str, Json]:
+def _row(
+    outcome: Outcome, witnesses: Mapping[str, Sequence[str]], *, is_whole: bool
+) -> dict[str, Json]:
     case = outcome.case
     row = case_row(
         case,
@@ -117,7 +120,7 @@ def _row(outcome: Outcome, witnesses: Mapping[str, Sequence[str]]) -> dict[str, 
         row["differences"] = list(map(_difference, outcome.differences[:_DIFFERENCES]))
         row["more"] = max(0, len(outcome.differences) - _DIFFERENCES)
     if outcome.stderr and outcome.verdict != "passed":
-        row["stderr"] = "\n".join(stderr_lines(outcome.stderr))
+        row["stderr"] = "\n".join(stderr_lines(outcome.stderr, is_whole=is_whole))
     return row
 
 
