@@ -45,6 +45,7 @@ VERBS: tuple[str, ...] = (
     "tables",
     "storage",
     "corpus",
+    "new",
     "witness",
     "report",
     "testee",

@@ -11,6 +11,7 @@ from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.cli.unread import note_unfinished
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.check import check_corpus
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
@@ -29,7 +30,7 @@ from cdcwire_conformance.export import ExportError, export_corpus
 from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.usage import golden_root
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import print_error, visible
 from cdcwire_conformance.whole_files import write_whole
 
 NAME = "corpus"
@@ -112,6 +113,7 @@ def _verb(
 
 def _list(arguments: argparse.Namespace, root: Path | None) -> int:
     found = load_cases(arguments.formats or None, arguments.match, root)
+    note_unfinished(NAME, arguments.formats or None, root, arguments.match)
     if arguments.match is not None and not found:
         raise UsageError(f"no case fits --match {arguments.match!r:.80}")
     if arguments.clause is not None:
@@ -212,6 +214,7 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
     stored = {name.partition("/")[0] for name in names if "/" in name}
     formats = arguments.formats or [name for name in FORMAT_NAMES if name in stored]
     target = Path(arguments.folder)
+    left_out = tuple(f"{each}." for each in note_unfinished(NAME, formats, root))
     entries = [
         entry for entry in read_index(root)["cases"] if entry["id"].partition("/")[0] in formats
     ]
@@ -220,7 +223,7 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
             if (target / name).exists():
                 raise UsageError(f"{target / name} already exists; copy into an empty folder")
         for name in names:
-            if name.partition("/")[0] in formats:
+            if name.partition("/")[0] in formats and not name.startswith(left_out):
                 _write(target, name, corpus.read(name))
         if not corpus.has_hexdumps:
             for case in load_cases(formats, root=root):
@@ -236,6 +239,7 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
 def _export(arguments: argparse.Namespace, root: Path | None) -> int:
     stored = {name.partition("/")[0] for name in golden_files(root).names() if "/" in name}
     formats = arguments.formats or [name for name in FORMAT_NAMES if name in stored]
+    note_unfinished(NAME, formats, root)
     try:
         with ProgressLine() as line:
             exported = export_corpus(
@@ -263,14 +267,20 @@ def _check(arguments: argparse.Namespace, root: Path | None) -> int:
         print(visible(str(problem)))
     for reason in result.skipped:
         print(visible(f"not checked: {reason}"))
-    print(f"{result.cases} cases, {len(result.problems)} problems")
+    print(f"{_count(result.cases, 'case')}, {_count(len(result.problems), 'problem')}")
     return 1 if result.problems else 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _rebuild(arguments: argparse.Namespace, root: Path | None) -> int:
     result = rebuild(root, arguments.accept_new)
     written = write_pages(pages_folder(), load_cases()) if root is None else []
-    print(f"{len(result.written)} files written, {len(result.removed)} removed")
+    print(f"{_count(len(result.written), 'file')} written, {len(result.removed)} removed")
     if written:
         print(f"features and choices written into {', '.join(page.name for page in written)}")
-    return 0
+    for unfinished in result.unfinished:
+        print_error(f"cdcwire {NAME}: {unfinished}")
+    return 1 if result.unfinished else 0

@@ -151,6 +151,7 @@ def _exit_code(results: Results) -> int:
 def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.progress import ProgressLine
+    from cdcwire_conformance.cli.unread import note_unfinished
     from cdcwire_conformance.run.opening import CRASHES_AT_START
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
@@ -165,6 +166,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     description = testees[0].start()
     formats = _formats(arguments, description)
     wants_derived = _wants_derived(arguments)
+    note_unfinished(NAME, formats, root, arguments.case)
     chosen = choose(
         formats,
         pattern=arguments.case,

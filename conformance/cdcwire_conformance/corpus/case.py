@@ -14,9 +14,11 @@ from typing import Literal, TypeAlias
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
+from cdcwire.model.paths import Path
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.files import CorpusFiles
+from cdcwire_conformance.corpus.unfinished import missing_of, missing_text
 from cdcwire_conformance.problems import json_problem, unique_members
 
 Level: TypeAlias = Literal["must", "should", "may", "unspecified"]
@@ -33,6 +35,17 @@ class CorpusError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}"
+
+
+class UnfinishedError(CorpusError):
+    """A case lacks members that only its author knows. ``missing``: all of them, as paths."""
+
+    def __init__(self, missing: tuple[Path, ...], where: str) -> None:
+        super().__init__(f"the case is not finished; missing: {missing_text(missing)}", where)
+        self.missing = missing
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.missing, self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +149,8 @@ def case_from_json(document: Json, corpus: CorpusFiles, where: str) -> Case:
     """Return a case from its document and the files of bytes next to it.
 
     The form of the members is the business of the JSON Schema, which ``corpus check`` applies.
-    Raises: CorpusError for a missing member, an id of another place, or a missing file of bytes.
+    Raises: UnfinishedError for missing members; CorpusError for an id of another place, or a
+    missing file of bytes.
     """
     try:
         return _case(document, corpus, where)
@@ -148,6 +162,9 @@ def case_from_json(document: Json, corpus: CorpusFiles, where: str) -> Case:
 
 
 def _case(document: Json, corpus: CorpusFiles, where: str) -> Case:
+    missing = missing_of(document)
+    if missing:
+        raise UnfinishedError(missing, where)
     case_id = document["id"]
     if f"{case_id}.json" != where:
         raise CorpusError(f"the id is {case_id!r}; the file's place says {where[:-5]!r}", where)

@@ -15,7 +15,13 @@ from cdcwire.core.options import parse_options
 from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
+from cdcwire_conformance.corpus.case import (
+    Case,
+    CorpusError,
+    UnfinishedError,
+    case_from_json,
+    read_json,
+)
 from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses
 from cdcwire_conformance.corpus.features import HEADING, made_pages
 from cdcwire_conformance.corpus.files import CorpusFiles
@@ -118,17 +124,19 @@ def _read_all(
         try:
             document = read_json(corpus, where)
             breaks = [Problem(where, each) for each in find(document)] if find else []
-            problems += breaks
             case = case_from_json(document, corpus, where)
+            problems += breaks
             cases.append(case)
             if breaks:
                 broken.add(case.id)
             made[where] = case_text(document, sums_of(case, corpus))
             if corpus.has_hexdumps:
                 made[f"{case.id}.hex"] = case_hexdump(case)
+        except UnfinishedError as error:
+            problems.append(Problem(error.where, error.problem))
+            continue
         except CorpusError as error:
-            if not breaks:
-                problems.append(Problem(error.where, error.problem))
+            problems += breaks or [Problem(error.where, error.problem)]
             continue
         if _text(corpus, where) != made[where]:
             problems.append(Problem(where, f"is not in its usual form; {_REBUILD}"))
@@ -168,12 +176,14 @@ def _files_without_case(
     corpus: CorpusFiles, cases: list[Case], made: Mapping[str, str]
 ) -> Iterator[Problem]:
     used = {f"{case.id.rpartition('/')[0]}/{name}" for case in cases for name in bytes_files(case)}
+    read = {f"{case.id}.json" for case in cases}
+    unread = tuple(where.removesuffix("json") for where in case_files(corpus) if where not in read)
     for name in corpus.names():
         if name in _TOP_FILES or name.endswith(".hex"):
             continue
         if name.endswith(".json") and name.count("/") == 2:
             continue  # a case, or a problem that its reading has reported
-        if name not in used:
+        if name not in used and not name.startswith(unread):
             yield Problem(name, "belongs to no case")
     for name in stale_hexdumps(corpus, made):
         yield Problem(name, f"belongs to no case; {_REBUILD}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import (
     Case,
     CorpusError,
+    UnfinishedError,
     beside,
     case_from_json,
     read_json,
@@ -36,6 +37,7 @@ from cdcwire_conformance.corpus.store import (
     forget_cases,
     golden_folder,
 )
+from cdcwire_conformance.corpus.unfinished import completed
 from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.whole_files import write_whole
 
@@ -44,10 +46,14 @@ _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain`
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """The files that a rebuild wrote and removed, as paths below the golden root."""
+    """The files that a rebuild wrote and removed, as paths below the golden root.
+
+    ``unfinished``: the cases that it left as they are, with everything that they lack.
+    """
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
+    unfinished: tuple[UnfinishedError, ...] = ()
 
 
 def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
@@ -58,7 +64,8 @@ def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
     """
     root = golden_folder(root)
     corpus = FolderFiles(root)
-    wanted = made_files(corpus, accept_new)
+    unfinished: list[UnfinishedError] = []
+    wanted = made_files(corpus, accept_new, unfinished.append)
     written = [name for name, content in wanted.items() if read_if_there(corpus, name) != content]
     removed = stale_hexdumps(corpus, wanted)
     for name in written:
@@ -66,21 +73,34 @@ def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
     for name in removed:
         (root / name).unlink()
     forget_cases()
-    return Rebuilt(tuple(written), tuple(removed))
+    return Rebuilt(tuple(written), tuple(removed), tuple(unfinished))
 
 
-def made_files(corpus: FolderFiles, accept_new: bool = False) -> dict[str, bytes]:
-    """Return the content of every made file by its name. Raises: CorpusError."""
+def made_files(
+    corpus: FolderFiles,
+    accept_new: bool = False,
+    report: Callable[[UnfinishedError], None] = lambda unfinished: None,
+) -> dict[str, bytes]:
+    """Return the content of every made file by its name. An unfinished case has none.
+
+    Raises: CorpusError.
+    """
     made: dict[str, str] = {}
     cases = []
+    version = corpus_version(corpus.root)
     for where in case_files(corpus):
         document = read_json(corpus, where)
-        case = case_from_json(document, corpus, where)
+        try:
+            document = completed(document, where, version, corpus)
+            case = case_from_json(document, corpus, where)
+        except UnfinishedError as error:
+            report(error)
+            continue
         _check_events(case)
         cases.append(case)
         made[where] = case_text(document, sums_of(case, corpus, accept_new))
         made[f"{case.id}.hex"] = case_hexdump(case)
-    made[INDEX_FILE] = index_text(corpus_version(corpus.root), cases, made)
+    made[INDEX_FILE] = index_text(version, cases, made)
     return {name: text.encode() for name, text in made.items()}
 
 
@@ -100,9 +120,13 @@ def stale_hexdumps(corpus: CorpusFiles, made: Container[str]) -> list[str]:
 
 def case_text(document: Mapping[str, Json], sums: Mapping[str, str]) -> str:
     """Return the text of a case file: its members in the order of the schema, with these sums."""
+    return json_text(in_usual_order({**document, "sha256": dict(sums)}))
+
+
+def in_usual_order(members: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the members of a case in the order of the schema."""
     usual = schema("case")["properties"]
-    members = {**document, "sha256": dict(sums)}
-    return json_text({name: members[name] for name in (*usual, *members) if name in members})
+    return {name: members[name] for name in (*usual, *members) if name in members}
 
 
 def case_hexdump(case: Case) -> str:

@@ -15,7 +15,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.corpus.case import Case, CorpusError, read_case, read_json
+from cdcwire_conformance.corpus.case import (
+    Case,
+    CorpusError,
+    UnfinishedError,
+    read_case,
+    read_json,
+)
 from cdcwire_conformance.corpus.files import ArchiveFiles, CorpusFiles, FolderFiles
 
 INDEX_FILE = "index.json"
@@ -98,7 +104,8 @@ def load_cases(
 ) -> tuple[Case, ...]:
     """Return the stored cases of these formats (default: all) whose id fits ``pattern``.
 
-    ``pattern``: see ``id_fits``. Nothing is derived here; see ``derive``. Raises: CorpusError.
+    ``pattern``: see ``id_fits``. Nothing is derived here; see ``derive``. Unfinished cases are
+    left out; see ``unfinished_cases``. Raises: CorpusError.
     """
     return cases_where(lambda case_id: pattern is None or id_fits(case_id, pattern), formats, root)
 
@@ -110,10 +117,30 @@ def cases_where(
 ) -> tuple[Case, ...]:
     """Return the stored cases with a wanted id; the files of others are not read.
 
-    Raises: CorpusError.
+    Unfinished cases are left out; see ``unfinished_cases``. Raises: CorpusError.
     """
+    found = _cases(is_wanted, formats, root)
+    return tuple(case for case in found if isinstance(case, Case))
+
+
+def unfinished_cases(
+    formats: Iterable[str] | None = None, pattern: str | None = None, root: Path | None = None
+) -> tuple[UnfinishedError, ...]:
+    """Return what is missing from each case of these formats that its author has not finished.
+
+    ``pattern``: see ``id_fits``. Raises: CorpusError.
+    """
+    found = _cases(lambda case_id: pattern is None or id_fits(case_id, pattern), formats, root)
+    return tuple(each for each in found if isinstance(each, UnfinishedError))
+
+
+def _cases(
+    is_wanted: Callable[[str], bool], formats: Iterable[str] | None, root: Path | None
+) -> Iterator[Case | UnfinishedError]:
     names = _case_files(root, None if formats is None else tuple(sorted(set(formats))))
-    return tuple(_case(root, name) for name in names if is_wanted(name.removesuffix(".json")))
+    for name in names:
+        if is_wanted(name.removesuffix(".json")):
+            yield _case(root, name)
 
 
 @cache
@@ -122,8 +149,11 @@ def _case_files(root: Path | None, formats: tuple[str, ...] | None) -> tuple[str
 
 
 @cache
-def _case(root: Path | None, name: str) -> Case:
-    return read_case(golden_files(root), name)
+def _case(root: Path | None, name: str) -> Case | UnfinishedError:
+    try:
+        return read_case(golden_files(root), name)
+    except UnfinishedError as error:
+        return error
 
 
 def forget_cases() -> None:

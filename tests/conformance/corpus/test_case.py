@@ -46,8 +46,8 @@ def test_case_with_blob_and_stored_file_has_their_bytes(golden: Path) -> None:
 
 SLIPS: list[tuple[str, dict[str, Any], str]] = [
     ("id-elsewhere", {"id": "craft/events/other"}, "the id is 'craft/events/other'; the file's"),
-    ("expect-missing", {"expect": None}, "member 'expect' is missing"),
-    ("events-missing", {"events": None}, "member 'events' is missing"),
+    ("expect-missing", {"expect": None}, "not finished; missing: expect"),
+    ("events-missing", {"events": None}, "not finished; missing: events"),
     ("message-no-key", {"messages": [{"value": "resolved.bin"}]}, "member 'key' is missing"),
     ("file-missing", {"messages": [{"key": None, "value": "none.bin"}]}, "none.bin can't be read"),
     (

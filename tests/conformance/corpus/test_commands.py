@@ -125,7 +125,7 @@ def test_check_and_rebuild_say_what_they_found(golden: Path, capsys: Output) -> 
     (golden / "craft/events/resolved.hex").write_text("")
     text = out(capsys, "corpus", "check", *root, code=1)
     assert "craft/events/resolved.hex: is not up to date" in text
-    assert out(capsys, "corpus", "rebuild", *root) == "1 files written, 0 removed\n"
+    assert out(capsys, "corpus", "rebuild", *root) == "1 file written, 0 removed\n"
 
 
 def test_explain_prints_the_annotated_bytes(tmp_path: Path, capsys: Output) -> None:

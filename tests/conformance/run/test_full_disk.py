@@ -141,6 +141,7 @@ WRITERS: dict[str, Callable[[Path], list[str]]] = {
     "tables": lambda feed: ["tables", str(with_ddl(feed))],
     "storage": lambda feed: ["storage", "check", "csv", str(feed.parent / "prefix")],
     "corpus": lambda feed: ["corpus", "list", "cdl-json"],
+    "new": lambda feed: ["new", "--help"],
     "witness": lambda feed: ["witness", "cdl-json"],
     "completion": lambda feed: ["completion", "bash"],
     "avro": lambda feed: ["avro", "topics", "{schema}_{table}", "--table", "a.b"],

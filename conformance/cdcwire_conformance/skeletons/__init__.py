@@ -1,0 +1,1 @@
+"""Skeletons for contributors: a golden case from bytes."""
