@@ -3,18 +3,29 @@
 The source is built from field numbers and from the forms of ``plans`` only. Nothing of a message or
 of a schema becomes source, and the branch of NULL is one of two literals.
 
-The functions check what the plain decoder checks, but say only *that* something is wrong. They
-raise one of ``IRREGULARITIES``, and the plain decoder then says what. Slices are cut without a look
-at the end of the bytes. A wrong length shows when the end of the last field is not their end.
+``cdcwire.apache_avro.value_code`` has the lines that read the values of Avro's types.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from cdcwire.apache_avro.value_code import (
+    END,
+    GO_ON,
+    LAST,
+    NAMES,
+    SMALL,
+    boolean_lines,
+    branch_lines,
+    float_lines,
+    integer_lines,
+    length_lines,
+    unpack6,
+    unpack9,
+)
 from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.formats.avro.extension import OPS, is_checksum
 from cdcwire.formats.avro.plans import (
@@ -35,26 +46,11 @@ RecordFunction: TypeAlias = "Callable[[bytes, int], tuple[tuple[Any, ...], tuple
 
 MAX_FIELDS = 512  # of a generated function; beyond that the plain decoder reads
 _MAX_USUAL_DECIMAL = 32  # bytes; DECIMAL(65) has 27
-_MAX_FIFTH_BYTE = 0x0F  # of 32 bits
 
 _OPS_OF_LETTERS = {ord(letter): op for letter, op in OPS.items() if letter}
 
-_SMALL = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
-_SMALL_UNSIGNED = tuple(value if value >= 0 else value + UINT64_END for value in _SMALL)
+_SMALL_UNSIGNED = tuple(value if value >= 0 else value + UINT64_END for value in SMALL)
 
-# The lengths of one byte; 0 for all that ``read_length`` reads.
-_LENGTHS = tuple(byte >> 1 if byte < 128 and byte % 2 == 0 else 0 for byte in range(256))
-
-# 14 bits of two varint bytes by their little-endian number: both go on, or the second is the last.
-_GO_ON = {
-    low | 0x80 | (high | 0x80) << 8: low | high << 7 for low in range(128) for high in range(128)
-}
-_END = {low | 0x80 | high << 8: low | high << 7 for low in range(128) for high in range(128)}
-_unpack5: Callable[[bytes, int], tuple[int, ...]] = struct.Struct("<HHB").unpack_from
-_unpack6: Callable[[bytes, int], tuple[int, ...]] = struct.Struct("<HHH").unpack_from
-_unpack7: Callable[[bytes, int], tuple[int, ...]] = struct.Struct("<HHHB").unpack_from
-_unpack8: Callable[[bytes, int], tuple[int, ...]] = struct.Struct("<HHHH").unpack_from
-_unpack9: Callable[[bytes, int], tuple[int, ...]] = struct.Struct("<HHHHB").unpack_from
 _INTEGERS = {
     Form.INT: 32,
     Form.UINT32_INT: 32,
@@ -64,82 +60,6 @@ _INTEGERS = {
     Form.UINT64_LONG: 64,
 }
 _TEXTS = frozenset({Form.TEXT, Form.STRING, Form.UINT64_TEXT, Form.DECIMAL_TEXT, Form.VECTOR})
-
-
-def read_long(data: bytes, position: int) -> tuple[int, int]:
-    """Return the long of three or more bytes at a place, and where it ends."""
-    byte = data[position + 2]
-    if byte < 128:
-        value = data[position] + (data[position + 1] << 7) + (byte << 14) - 0x4080
-        return (value >> 1) ^ -(value & 1), position + 3
-    byte = data[position + 3]
-    if byte < 128:
-        value = data[position] + (data[position + 1] << 7) + (data[position + 2] << 14)
-        value += (byte << 21) - 0x204080
-        return (value >> 1) ^ -(value & 1), position + 4
-    return read_large(data, position)
-
-
-def read_large(data: bytes, position: int) -> tuple[int, int]:
-    """Return the long of five or more bytes at a place, and where it ends."""
-    go_on = _GO_ON
-    if data[position + 4] < 128:
-        first, second, last = _unpack5(data, position)
-        value = go_on[first] | go_on[second] << 14 | last << 28
-        end = position + 5
-    elif data[position + 5] < 128:
-        first, second, third = _unpack6(data, position)
-        value = go_on[first] | go_on[second] << 14 | _END[third] << 28
-        end = position + 6
-    elif data[position + 6] < 128:
-        first, second, third, last = _unpack7(data, position)
-        value = go_on[first] | go_on[second] << 14 | go_on[third] << 28 | last << 42
-        end = position + 7
-    elif data[position + 7] < 128:
-        first, second, third, fourth = _unpack8(data, position)
-        value = go_on[first] | go_on[second] << 14 | go_on[third] << 28 | _END[fourth] << 42
-        end = position + 8
-    else:
-        first, second, third, fourth, last = _unpack9(data, position)
-        value = go_on[first] | go_on[second] << 14 | go_on[third] << 28 | go_on[fourth] << 42
-        end = position + 9
-        if last < 128:
-            value |= last << 56
-        else:
-            tenth = data[end]
-            if tenth > 1:
-                raise Irregular
-            value |= (last & 0x7F) << 56 | tenth << 63
-            end += 1
-    return (value >> 1) ^ -(value & 1), end
-
-
-def read_int(data: bytes, position: int) -> tuple[int, int]:
-    """Return the int of five bytes at a place, and where it ends."""
-    first, second, last = _unpack5(data, position)
-    if last > _MAX_FIFTH_BYTE:
-        raise Irregular
-    value = _GO_ON[first] | _GO_ON[second] << 14 | last << 28
-    return (value >> 1) ^ -(value & 1), position + 5
-
-
-def read_length(data: bytes, position: int) -> tuple[int, int]:
-    """Return the length at a place, which is 0 or not of one byte, and where it ends."""
-    byte = data[position]
-    if byte == 0:
-        return 0, position + 1
-    following = data[position + 1]
-    if byte > 0x7F >= following:
-        value, end = byte + (following << 7) - 0x80, position + 2
-        if value & 1:
-            raise Irregular
-        return value >> 1, end
-    if byte <= 0x7F:
-        raise Irregular  # negative
-    size, end = read_long(data, position)
-    if size < 0:
-        raise Irregular
-    return size, end
 
 
 def _converter(plan: FieldPlan) -> Callable[[Any], Any]:
@@ -157,29 +77,20 @@ def make_record_function(
     if len(plan.fields) > MAX_FIELDS or any(field.form in odd for field in plan.fields):
         raise Irregular
     names: dict[str, Any] = {
-        "SMALL": _SMALL,
-        "SMALL_UNSIGNED": _SMALL_UNSIGNED if unsigned_wrap else _SMALL,
-        "LENGTHS": _LENGTHS,
+        **NAMES,
+        "SMALL_UNSIGNED": _SMALL_UNSIGNED if unsigned_wrap else SMALL,
         "OPS": OPS,
         "OPS_OF_LETTERS": _OPS_OF_LETTERS,
         "is_checksum": is_checksum,
-        "read_int": read_int,
-        "read_long": read_long,
-        "read_large": read_large,
-        "read_length": read_length,
-        "unpack6": _unpack6,
-        "unpack9": _unpack9,
-        "GO_ON": _GO_ON,
-        "END": _END,
-        "unpack_float": struct.Struct("<f").unpack_from,
-        "unpack_double": struct.Struct("<d").unpack_from,
+        "unpack6": unpack6,
+        "unpack9": unpack9,
+        "GO_ON": GO_ON,
+        "LAST": LAST,
         "narrow": narrow_float32,
         "decimal_of_bytes": decimal_of_bytes,
         "scaled": EXACT.scaleb,
         "Decimal": Decimal,
         "is_decimal": PLAIN_DECIMAL.fullmatch,
-        "from_bytes": int.from_bytes,
-        "Irregular": Irregular,
     }
     lines: list[str] = []
     for index, field in enumerate(plan.fields):
@@ -191,10 +102,7 @@ def make_record_function(
         lines += _field_lines(index, field, unsigned_wrap)
     columns = "".join(f"v{index}," for index in wanted)
     extension = "".join(f"v{index}," for index in plan.extension.values())
-    lines += [
-        "if position != len(data): raise Irregular",
-        f"return ({columns}), ({extension})",
-    ]
+    lines += [END, f"return ({columns}), ({extension})"]
     return compile_function("read_record", "data, position", lines, names)
 
 
@@ -205,17 +113,8 @@ def _field_lines(index: int, field: FieldPlan, unsigned_wrap: bool) -> list[str]
         return _op_lines(index, field)
     if field.null_index is None:
         return [*_value_lines(index, field, unsigned_wrap, 0), *_extension_lines(index, field)]
-    # The index of a branch is one byte here: 0 or 2, which are the branches 0 and 1.
-    null, other = (0, 2) if field.null_index == 0 else (2, 0)
-    return [
-        "branch = data[position]",
-        f"if branch == {other}:",
-        *indented(_value_lines(index, field, unsigned_wrap, 1)),
-        f"elif branch == {null}:",
-        f" v{index} = None",
-        " position += 1",
-        "else: raise Irregular",
-    ]
+    lines = _value_lines(index, field, unsigned_wrap, 1)
+    return branch_lines(f"v{index}", field.null_index, lines)
 
 
 # Every TSO from 1975 to 2526 has 9 bytes, and its milliseconds until 2039 have 6. The lowest bit is
@@ -228,7 +127,7 @@ _TIMES = {
     ),
     PHYSICAL_TIME_FIELD: (
         "a, b, c = unpack6(data, position)",
-        "(GO_ON[a] >> 1 | GO_ON[b] << 13) | END[c] << 27",
+        "(GO_ON[a] >> 1 | GO_ON[b] << 13) | LAST[c] << 27",
         6,
     ),
 }
@@ -273,31 +172,16 @@ def _value_lines(index: int, field: FieldPlan, unsigned_wrap: bool, skip: int) -
     form, value = field.form, f"v{index}"
     if form in _INTEGERS:
         return _integer_lines(form, value, unsigned_wrap, skip)
-    at = f"position + {skip}" if skip else "position"
     match form:
-        case Form.FLOAT | Form.FLOAT_DOUBLE | Form.DOUBLE:
-            size, name = (4, "float") if form is Form.FLOAT else (8, "double")
-            number = f"unpack_{name}(data, {at})[0]"
-            number = f"narrow({number})" if form is Form.FLOAT_DOUBLE else number
-            return [f"{value} = {number}", f"position += {size + skip}"]
+        case Form.FLOAT | Form.DOUBLE:
+            return float_lines(value, 32 if form is Form.FLOAT else 64, skip)
+        case Form.FLOAT_DOUBLE:
+            return [*float_lines(value, 64, skip), f"{value} = narrow({value})"]
         case Form.BOOLEAN:
-            return [
-                f"{value} = data[{at}]",
-                f"if {value} > 1: raise Irregular",
-                f"{value} = {value} == 1",
-                f"position += {1 + skip}",
-            ]
+            return boolean_lines(value, skip)
         case _:
             pass
-    lines = [
-        f"size = LENGTHS[data[{at}]]",
-        "if size:",
-        f" position += {1 + skip}",
-        " end = position + size",
-        "else:",
-        f" size, position = read_length(data, {at})",
-        " end = position + size",
-    ]
+    lines = length_lines(skip)
     cut = "data[position:end]"
     if form in _TEXTS:
         cut += ".decode()"
@@ -325,30 +209,7 @@ def _value_lines(index: int, field: FieldPlan, unsigned_wrap: bool, skip: int) -
 def _integer_lines(form: Form, value: str, unsigned_wrap: bool, skip: int) -> list[str]:
     is_wrapped = form is Form.UINT64_LONG and unsigned_wrap
     small = "SMALL_UNSIGNED" if is_wrapped else "SMALL"
-    reader = "read_int" if _INTEGERS[form] == 32 else "read_large"
-    at = [f"position + {skip + more}" if skip + more else "position" for more in range(4)]
-    zigzag = f" {value} = ({value} >> 1) ^ -({value} & 1)"
-    lines = [
-        f"byte = data[{at[0]}]",
-        "if byte < 128:",
-        f" {value} = {small}[byte]",
-        f" position += {skip + 1}",
-        f"elif data[{at[1]}] < 128:",
-        f" {value} = byte + (data[{at[1]}] << 7) - 0x80",
-        zigzag,
-        f" position += {skip + 2}",
-        f"elif data[{at[2]}] < 128:",
-        f" {value} = byte + (data[{at[1]}] << 7) + (data[{at[2]}] << 14) - 0x4080",
-        zigzag,
-        f" position += {skip + 3}",
-        f"elif data[{at[3]}] < 128:",
-        f" {value} = byte + (data[{at[1]}] << 7) + (data[{at[2]}] << 14)"
-        f" + (data[{at[3]}] << 21) - 0x204080",
-        zigzag,
-        f" position += {skip + 4}",
-        "else:",
-        f" {value}, position = {reader}(data, {at[0]})",
-    ]
+    lines = integer_lines(value, _INTEGERS[form], skip, small)
     if is_wrapped:
         lines.append(f"if {value} < 0: {value} += {UINT64_END}")
     elif form in (Form.UINT32_INT, Form.UINT32_LONG):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.apache_avro.value_code import read_int, read_length, read_long
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
@@ -23,7 +24,6 @@ from cdcwire.formats.avro import FORMAT, MemorySource, read_settings
 from cdcwire.formats.avro import fast as fast_module
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
-from cdcwire.formats.avro.record_plan import read_int, read_length, read_long
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.formats.avro.writing import messages_of
