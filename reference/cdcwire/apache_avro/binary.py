@@ -24,7 +24,7 @@ UNION = "avro: union index"
 TEXTS = "avro: text values"
 
 MAX_DEPTH = 64
-_FREE_VALUES = 1 << 14
+FREE_VALUES = 1 << 14
 _FLOAT = struct.Struct("<f")
 _DOUBLE = struct.Struct("<d")
 _INT_BITS, _LONG_BITS = 32, 64
@@ -124,7 +124,7 @@ class DatumReader:
     def __init__(self, reader: Reader, *, keeps_bytes: bool = False) -> None:
         self.reader = reader
         self.keeps_bytes = keeps_bytes
-        self.budget = _FREE_VALUES + 2 * reader.left
+        self.budget = FREE_VALUES + 2 * reader.left
         self.depth = 0
 
     def read(self, kind: schema.AvroType, path: Path, clause: str = CLAUSE) -> Datum:

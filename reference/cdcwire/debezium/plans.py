@@ -1,9 +1,11 @@
 """Plans of changes: what a schema, a connector and a key decide of an event, decided once.
 
-A plan is one generated function. It makes the event of the groups of a payload's pattern, by the
-same rules as ``reading`` and ``events``. For all others it raises one of IRREGULARITIES, and the
-plain decoder reads them. Texts of ``source`` mostly come again: what follows from them alone, such
-as the table, is kept.
+A plan is one generated function. It makes the event of a payload by the same rules as ``reading``
+and ``events``. For all others it raises one of IRREGULARITIES, and the plain decoder reads them.
+Texts of ``source`` mostly come again: what follows from them alone, such as the table, is kept.
+
+A ``PartWriter`` writes the lines that read the values of a payload: of its JSON, or of its binary
+form.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2
 from cdcwire.connect.fields import Origin, definition_of
 from cdcwire.connect.image_code import ImageCode
-from cdcwire.connect.payload_patterns import Part, PayloadWriter
+from cdcwire.connect.payload_patterns import Part, PayloadWriter, RowCode
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Schema
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular, indented
@@ -95,13 +97,52 @@ def change_plan(
     feed: Feed,
     code: MakeCode | None = None,
 ) -> ChangePlan:
-    """Return the plan of the payloads of a schema.
+    """Return the plan of the JSON payloads of a schema; the parameters are as in ``change_lines``.
 
-    ``usual``: one of them, whose connector all have. ``code``: writes the code of images, given the
-    names of the function and the placeholder of unavailable values. Then the schema holds for the
-    table of ``usual`` alone.
     Raises: one of IRREGULARITIES, for what has no plan.
     """
+    writer = PayloadWriter()
+    part, lines = change_lines(writer, Payloads(schema, usual), key, feed, code)
+    pattern, make = writer.function(part, lines, "groups, physical_table")
+    return ChangePlan(pattern.fullmatch, make, _connectors(schema) > 1)
+
+
+class PartWriter(Protocol):
+    """Writes the lines that read the values of a payload; ``names`` are those that they use.
+
+    ``rows``: makes images of rows. The other structs of a payload are not made.
+    """
+
+    names: dict[str, Any]
+    rows: RowCode | None
+
+    def payload(self, schema: Schema, usual: ConnectValue = None) -> Part:
+        """Return the part of a payload. Raises: Irregular, for a schema without a plan."""
+        ...
+
+
+class Payloads(NamedTuple):
+    """The schema of some payloads, and a usual one of them, whose connector all have."""
+
+    schema: Schema
+    usual: ConnectValue
+
+
+def change_lines(
+    writer: PartWriter,
+    payloads: Payloads,
+    key: KeyFacts,
+    feed: Feed,
+    code: MakeCode | None = None,
+) -> tuple[Part, list[str]]:
+    """Return the part of a payload, and the lines of the function that makes its event.
+
+    The function has a parameter ``physical_table``: the one in the key. ``code``: writes the code
+    of images, given the names of the function and the placeholder of unavailable values. Then the
+    schema holds for the table of the usual payload alone.
+    Raises: one of IRREGULARITIES, for what has no plan.
+    """
+    schema, usual = payloads
     connector = _member(schema, usual, "source", "connector")
     if not isinstance(connector, str) or not connector or connector == "mongodb":
         raise Irregular
@@ -109,7 +150,6 @@ def change_plan(
     if declared.has_undeclared:
         raise Irregular  # the schema does not have all that is read
     placeholder = feed.settings.placeholder if declared.has_placeholder else ""
-    writer = PayloadWriter()
     is_shared = code is None
     writer.rows = (code or partial(ImageCode, schema))(writer.names, placeholder)
     part = writer.payload(schema, usual)
@@ -117,8 +157,7 @@ def change_plan(
     lines = _Lines(schema, part, connector, key, feed)
     lines.table = table
     writer.names.update(lines.names)
-    pattern, make = writer.function(part, [*part.lines, *lines.all()], "groups, physical_table")
-    return ChangePlan(pattern.fullmatch, make, _connectors(schema) > 1)
+    return part, [*part.lines, *lines.all()]
 
 
 def _connectors(schema: Schema) -> int:

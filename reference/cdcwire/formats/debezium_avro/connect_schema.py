@@ -119,7 +119,7 @@ def plan_of_text(text: str) -> DatumPlan:
     if plan is None:
         kind = avro.parse_type(text)
         _use_original_names(kind, [])
-        schema, ways = _Reading().of(kind, 0)
+        schema, ways = connect_type(kind)
         plan = DatumPlan(text, kind, schema, ways, has_long_scales(schema))
         _plans.keep(text, plan, len(text) + 64)
     return plan
@@ -143,6 +143,17 @@ def _use_original_names(kind: avro.AvroType, done: list[avro.Record]) -> None:
             _use_original_names(inner, done)
         case _:
             pass
+
+
+def connect_type(kind: avro.AvroType) -> tuple[Schema, Ways]:
+    """Return the schema of a type, and how its values are converted. Raises: DecodeError."""
+    return _Reading().of(kind, 0)
+
+
+def is_decimal(kind: avro.Primitive) -> bool:
+    """Return whether the values of a type are decimals as bytes."""
+    has_name = kind.attributes.get("connect.name") == CONNECT_DECIMAL
+    return kind.name == "bytes" and (has_name or kind.attributes.get("logicalType") == "decimal")
 
 
 class _Reading:
@@ -257,8 +268,7 @@ class _Reading:
             raise DecodeError("null is a type only in a union", 0, SCHEMAS)
         attributes = kind.attributes
         logical = attributes.get("logicalType")
-        name = attributes.get("connect.name")
-        if kind.name == "bytes" and (name == CONNECT_DECIMAL or logical == "decimal"):
+        if is_decimal(kind):
             schema = self.described(_decimal_schema(kind.decimal, kind, ()), kind)
             scale = decimal_scale(schema) or 0
             return schema, Ways(decimal_reader(scale), decimal_writer(scale, None))

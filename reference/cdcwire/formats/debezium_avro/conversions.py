@@ -160,15 +160,20 @@ def decimal_writer(scale: int, size: int | None) -> Convert:
     return write
 
 
-def integer_ways(schema: Schema) -> Ways:
-    """Return what checks small integers and times of a day; others have Avro's own ranges."""
+def integer_bounds(schema: Schema) -> tuple[int, int] | None:
+    """Return the least and the largest integer of a schema; None if they are those of Avro."""
     if schema.type in ("int8", "int16"):
         half = 1 << INT_BITS[schema.type] - 1
-        low, high = -half, half - 1
-    elif schema.name == CONNECT_TIME:
-        low, high = 0, _MAX_MS_OF_DAY
-    else:
+        return -half, half - 1
+    return (0, _MAX_MS_OF_DAY) if schema.name == CONNECT_TIME else None
+
+
+def integer_ways(schema: Schema) -> Ways:
+    """Return what checks small integers and times of a day; others have Avro's own ranges."""
+    bounds = integer_bounds(schema)
+    if bounds is None:
         return Ways()
+    low, high = bounds
     what = (
         "a millisecond of a day"
         if schema.name == CONNECT_TIME

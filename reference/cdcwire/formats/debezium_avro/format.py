@@ -28,6 +28,7 @@ from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.format import Format
 from cdcwire.formats.debezium_avro.carries import CARRIES
+from cdcwire.formats.debezium_avro.fast import RowDecoder
 from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, read_framing
 from cdcwire.formats.debezium_avro.identify import identify
 from cdcwire.formats.debezium_avro.settings import OPTIONS, read_settings
@@ -172,6 +173,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=with_prepared_schemas,
+    fast_decoder=RowDecoder,
     schemas=SchemaUse(
         file_suffix=SCHEMA_SUFFIX,
         schema_file=schema_of,

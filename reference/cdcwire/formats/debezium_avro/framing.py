@@ -74,17 +74,26 @@ def _read_long_id(reader: Reader) -> int:
     return found
 
 
+def id_in_headers(headers: Mapping[str, bytes], part: str) -> tuple[str, bytes | None]:
+    """Return the name and the bytes of the header that has the id of a key's or value's schema."""
+    name = ""
+    for each in _HEADERS:
+        name = f"apicurio.{part}.{each}"
+        found = headers.get(name)
+        if found is not None:
+            return name, found
+    return name, None
+
+
 def _id_of_headers(reader: Reader, headers: Mapping[str, bytes], part: str) -> int:
-    for name in _HEADERS:
-        found = headers.get(f"apicurio.{part}.{name}")
-        if found is None:
-            continue
-        if len(found) != _ID_BYTES:
-            problem = f"the header apicurio.{part}.{name} has {len(found)} bytes, not {_ID_BYTES}"
-            raise DecodeError(problem, reader.offset, CLAUSE)
-        return int.from_bytes(found, "big", signed=True)
-    problem = f"the message has neither header apicurio.{part}.globalId nor .contentId"
-    raise DecodeError(problem, reader.offset, CLAUSE)
+    name, found = id_in_headers(headers, part)
+    if found is None:
+        problem = f"the message has neither header apicurio.{part}.globalId nor .contentId"
+        raise DecodeError(problem, reader.offset, CLAUSE)
+    if len(found) != _ID_BYTES:
+        problem = f"the header {name} has {len(found)} bytes, not {_ID_BYTES}"
+        raise DecodeError(problem, reader.offset, CLAUSE)
+    return int.from_bytes(found, "big", signed=True)
 
 
 def write_framing(out: bytearray, framing: Framing, schema_id: SchemaId) -> None:

@@ -1,0 +1,170 @@
+"""The fast decoder: changes of rows to neutral events, with the plain decoder as the fallback.
+
+The first bytes of key and value name their schemas. A pair of schemas that a good change had has a
+route: one generated function for the key, and one for the value. ``datum_code`` writes how values
+are read, and ``cdcwire.debezium.plans`` what they decide of the event. All other messages are
+decoded in the plain way, which says where and why. So both accept and reject the same bytes with
+the same errors.
+
+Not read in the fast way: rows by themselves, TiCDC's changes, messages without value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, schema_of
+from cdcwire.connect import Envelope
+from cdcwire.core.caches import BoundedCache, Credit
+from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular, compile_function
+from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, expect_kafka
+from cdcwire.core.message import Message as AnyMessage
+from cdcwire.debezium.events import events_of
+from cdcwire.debezium.message import Change
+from cdcwire.debezium.plans import Feed, KeyFacts, Payloads, change_lines
+from cdcwire.formats.debezium_avro.connect_schema import DatumPlan
+from cdcwire.formats.debezium_avro.datum_code import DatumCode
+from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, id_in_headers
+from cdcwire.formats.debezium_avro.message import Datum
+from cdcwire.formats.debezium_avro.settings import Settings, read_settings
+from cdcwire.formats.debezium_avro.wire import MESSAGES, key_bytes, read_message
+from cdcwire.model.events import Event, RowChange
+
+_MAX_FIELDS = 1 << 13  # of all routes; a field takes some two kilobytes with its code
+_PRICE_OF_A_FIELD = 1 << 8  # bytes that the plain decoder reads while a field's code is made
+_ENTRY = 4
+_CDL = "message_version"
+
+ReadKey: TypeAlias = "Callable[[bytes, int], str | None]"
+ReadValue: TypeAlias = "Callable[[bytes, int, str | None], RowChange | None]"
+_Heads: TypeAlias = "tuple[bytes | None, bytes, bool]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Route:
+    """How the messages of one pair of schemas are read.
+
+    ``read_key``: returns the physical table in a key; None for messages without key. ``read_value``
+    returns the change; None if its table is not wanted.
+    """
+
+    heads: _Heads
+    read_key: ReadKey | None
+    read_value: ReadValue
+
+
+class RowDecoder(FastDecoder):
+    """Decodes Kafka messages to events. The context has the schemas; an id keeps its meaning.
+
+    It makes no rows: images of Connect's values are made one by one, so a row would only repeat the
+    event. ``settings``: those of the context's options, unless given. ``source``: other schemas.
+    """
+
+    def __init__(
+        self,
+        context: Context = NO_CONTEXT,
+        settings: Settings | None = None,
+        source: SchemaSource | None = None,
+    ) -> None:
+        self.settings = settings = read_settings(context) if settings is None else settings
+        self.source = KnownSchemas(context.schemas) if source is None else source
+        self.selection = context.selection
+        self.tables = context.tables
+        self._feed = Feed(settings, context.selection, context.tables)
+        self._head = HEAD_BYTES[settings.framing]
+        self._is_usual = settings.transforms == "none"
+        self._routes: BoundedCache[_Heads, _Route | None] = BoundedCache(_MAX_FIELDS)
+        self._last: _Route | None = None
+        self._credit = Credit()
+
+    def _usual(self, message: AnyMessage) -> list[Event]:
+        if not isinstance(message, KafkaMessage) or message.value is None:
+            raise Irregular
+        heads = self._heads(message, message.value)
+        route = self._last  # most messages have the schemas of the one before
+        if route is None or route.heads != heads:
+            route = self._routes.get(heads)
+            if route is None:
+                raise Irregular
+            self._last = route
+        physical_table = None
+        if route.read_key is not None and message.key is not None:
+            physical_table = route.read_key(message.key, self._head)
+        event = route.read_value(message.value, self._head, physical_table)
+        return [] if event is None else [event]
+
+    def _heads(self, message: KafkaMessage, value: bytes) -> _Heads:
+        """Return the bytes that name the schemas of key and value. Raises: Irregular."""
+        key, head = message.key, self._head
+        if head:
+            return None if key is None else key[:head], value[:head], message.has_key
+        headers = dict(message.headers)
+        key_id = None if key is None else id_in_headers(headers, "key")[1]
+        value_id = id_in_headers(headers, "value")[1]
+        if value_id is None or (key is not None and key_id is None):
+            raise Irregular
+        return key_id, value_id, message.has_key
+
+    def _plain(self, message: AnyMessage) -> list[Event]:
+        if schema_of(message) is not None:
+            return []
+        kafka = expect_kafka(message, MESSAGES)
+        key, value = kafka.key, kafka.value
+        self._credit.earn(len(key or b"") + len(value or b""))
+        found = read_message(kafka, self.source, self.settings, self.tables)
+        events = list(events_of(found, key_bytes, self.settings, self.selection))
+        if self._is_usual and isinstance(found, Change) and value is not None:
+            with suppress(*IRREGULARITIES):
+                self._learn(self._heads(kafka, value), found)
+        return events
+
+    def _learn(self, heads: _Heads, found: Change) -> None:
+        """Make the route of a good message, if that pays. Raises: one of IRREGULARITIES."""
+        value, key = _plan_of(found.envelope), _plan_of(found.key_envelope)
+        if heads in self._routes or value is None or (key is None) != (heads[0] is None):
+            return
+        size = len(value.schema.fields) + 2 * len(found.after.schema.fields) + _ENTRY
+        if not self._credit.spend(size * _PRICE_OF_A_FIELD):
+            return
+        self._routes.keep(heads, None, size)  # it is not tried again if there is none
+        if not heads[2] and heads[0] is not None:
+            return  # a key that is said to be unknown
+        facts, read_key = KeyFacts((), heads[2]) if heads[2] else KeyFacts(None, False), None
+        if key is not None:
+            facts, read_key = self._key(key)
+        self._routes[heads] = _Route(heads, read_key, self._value(value, found.envelope, facts))
+
+    def _key(self, plan: DatumPlan) -> tuple[KeyFacts, ReadKey]:
+        """Return what a key's schema says, and what reads the key. Raises: Irregular."""
+        code = DatumCode(plan.kind)
+        part = code.payload(plan.schema)
+        router = self.settings.key_field_name
+        physical_table = "None"
+        names = []
+        for field, value in zip(plan.schema.fields, part.columns, strict=True):
+            if field.name != router:
+                names.append(field.name)
+            elif field.schema.type == "string":
+                physical_table = value.name
+        may_be_null = any(field.schema.optional for field in plan.schema.fields)
+        lines = [*part.lines, f"return {physical_table}"]
+        read = compile_function("read_key", "data, position", lines, code.names)
+        return KeyFacts(tuple(names), True, may_be_null), read
+
+    def _value(self, plan: DatumPlan, usual: Envelope, key: KeyFacts) -> ReadValue:
+        """Return what reads the values of a schema. Raises: one of IRREGULARITIES."""
+        if plan.schema.index(_CDL) is not None:
+            raise Irregular
+        code = DatumCode(plan.kind)
+        _, lines = change_lines(code, Payloads(plan.schema, usual.payload), key, self._feed)
+        parameters = "data, position, physical_table"
+        read: ReadValue = compile_function("read_value", parameters, lines, code.names)
+        return read
+
+
+def _plan_of(envelope: object) -> DatumPlan | None:
+    return envelope.plan if isinstance(envelope, Datum) else None
