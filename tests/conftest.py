@@ -34,6 +34,8 @@ for _name, _examples in (("full", 120), ("deep", 1000)):
         print_blob=True,
         suppress_health_check=_SLOW_BY_DESIGN,
     )
+# No test depends on its time: a line of progress after 10 seconds would be an unexpected output.
+os.environ["CDCWIRE_PROGRESS_SECONDS"] = "0"
 settings.load_profile(os.environ.get("CDCWIRE_HYPOTHESIS", "quick"))
 
 

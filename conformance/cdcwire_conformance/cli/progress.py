@@ -1,32 +1,49 @@
-"""A line of progress on a terminal, rewritten in place; nothing anywhere else."""
+"""Progress: a line that is rewritten on a terminal, and a line every 10 seconds anywhere else."""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
-from cdcwire_conformance.compare.work import Pace, Work
-from cdcwire_conformance.visible import unfiltered, visible
+from cdcwire_conformance.compare.work import Pace, Work, duration_text
+from cdcwire_conformance.visible import unfiltered, visible, without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+SECONDS_VARIABLE = "CDCWIRE_PROGRESS_SECONDS"
 _SECONDS_BETWEEN = 0.1
+_SECONDS_BETWEEN_LINES = 10.0  # in a file
 _SECONDS_BETWEEN_LOOKS = 0.25
+_SECONDS_BETWEEN_FILE_LOOKS = 2.0
 
 
 class ProgressLine:
-    """Shows how far the work has come. Use it as a context: the line is gone at the end."""
+    """Shows how far the work has come: on a terminal one line, elsewhere a line every 10 seconds.
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    Use it as a context: the line of a terminal is gone at the end. ``seconds``: between the lines
+    elsewhere; 0 means no lines.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
+        seconds: float | None = None,
+    ) -> None:
         self._stream = unfiltered(sys.stderr if stream is None else stream)
-        self._is_shown = self._stream.isatty()
-        self._next_time = 0.0
+        self._clock = time.monotonic if clock is None else clock
+        self.is_terminal = self._stream.isatty()
+        self._seconds = _seconds_between_lines() if seconds is None else seconds
+        self._began = self._clock()
+        self._next_time = 0.0 if self.is_terminal else self._began + self._seconds
         self._width = 0
         self._lock = threading.Lock()
 
@@ -36,29 +53,49 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         self.clear()
 
+    @property
+    def is_shown(self) -> bool:
+        """False if nothing is ever shown."""
+        return self.is_terminal or self._seconds > 0
+
     def clear(self) -> None:
         """Take the line away, for a moment, as something else is written."""
         with self._lock:
             if self._width:
-                self._next_time = time.monotonic() + _SECONDS_BETWEEN
-                self._write(" " * self._width + "\r")
+                self._next_time = self._clock() + _SECONDS_BETWEEN
+                self._write("\r" + " " * self._width + "\r")
                 self._width = 0
 
     def show(self, text: str, *, at_once: bool = False) -> None:
         """Show a text in place of the last one, at most ten times per second unless ``at_once``."""
-        if not self._is_shown:
+        if not self.is_shown:
             return
         with self._lock:
-            if not at_once and time.monotonic() < self._next_time:
+            now = self._clock()
+            if now < self._next_time and not (at_once and self.is_terminal):
                 return
-            self._next_time = time.monotonic() + _SECONDS_BETWEEN
             shown = visible(text)
-            self._write(shown.ljust(self._width))
-            self._width = len(shown)
+            if self.is_terminal:
+                self._next_time = now + _SECONDS_BETWEEN
+                self._write(f"\r{shown.ljust(self._width)}")
+                self._width = len(shown)
+            else:
+                self._next_time = now + self._seconds
+                with suppress(OSError):  # a full disk ends no run
+                    elapsed = duration_text(now - self._began)
+                    self._write(f"cdcwire: {without_secrets(shown)} ({elapsed})\n")
 
     def _write(self, text: str) -> None:
-        self._stream.write(f"\r{text}")
+        self._stream.write(text)
         self._stream.flush()
+
+
+def _seconds_between_lines() -> float:
+    """Return the seconds that the environment sets; 10 if it sets none."""
+    try:
+        return float(os.environ.get(SECONDS_VARIABLE, _SECONDS_BETWEEN_LINES))
+    except ValueError:
+        return _SECONDS_BETWEEN_LINES
 
 
 @contextmanager
@@ -101,16 +138,17 @@ class Steps:
 
 @contextmanager
 def watched_jobs(spark: SparkSession, progress: ProgressLine) -> Iterator[Steps]:
-    """Yield the function that reports a step; on a terminal it also counts the job's tasks."""
+    """Yield the function that reports a step, and count the tasks of Spark's jobs meanwhile."""
     steps = Steps(progress)
-    if not sys.stderr.isatty():
+    if not progress.is_shown:
         yield steps
         return
+    seconds = _SECONDS_BETWEEN_LOOKS if progress.is_terminal else _SECONDS_BETWEEN_FILE_LOOKS
     ended = threading.Event()
     tracker = spark.sparkContext.statusTracker()
 
     def watch() -> None:
-        while not ended.wait(_SECONDS_BETWEEN_LOOKS):
+        while not ended.wait(seconds):
             stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
             tasks = sum(stage.numTasks for stage in stages if stage is not None)
             done = sum(stage.numCompletedTasks for stage in stages if stage is not None)

@@ -200,7 +200,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             def progress(done: int, outcome: Outcome) -> None:
                 nonlocal bad
                 bad += outcome.is_bad
-                line.show(f"{done} cases, {bad} bad: {outcome.id}"[:79])
+                line.show(f"{done} cases, {bad} failed: {outcome.id}"[:79])
 
             run_cases(
                 chosen.stored,

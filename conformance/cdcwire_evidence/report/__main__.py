@@ -28,8 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
         def report(part: Part) -> None:
             nonlocal done
             done += 1
-            line.show(f"{done} chapters; {part.title}: {part.status}, {part.seconds:.0f} s"[:79])
-            if not sys.stderr.isatty():
+            if line.is_terminal:
+                text = f"{done} chapters; {part.title}: {part.status}, {part.seconds:.0f} s"
+                line.show(text[:79])
+            else:
                 print(log_line(part, datetime.now().astimezone()), file=sys.stderr, flush=True)
 
         document = write_report(target, "full" if arguments.full else "main", report)

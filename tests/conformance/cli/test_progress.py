@@ -1,4 +1,4 @@
-"""The line of progress on a terminal."""
+"""Progress: a line on a terminal, and lines in a file."""
 
 from __future__ import annotations
 
@@ -69,9 +69,58 @@ def test_texts_that_follow_too_soon_are_left_out_unless_at_once(now: list[float]
     assert terminal.last == ""
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(now: list[float]) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_file_gets_a_line_every_ten_seconds(now: list[float], *, at_once: bool) -> None:
     stream = io.StringIO()
-    with ProgressLine(stream) as line:
+    with ProgressLine(stream, clock=lambda: now[0], seconds=10) as line:
+        for done in range(0, 250, 5):  # a case every half a second
+            line.show(f"{done} cases", at_once=at_once)
+            now[0] += 0.5
+    assert stream.getvalue() == "cdcwire: 100 cases (10 s)\ncdcwire: 200 cases (20 s)\n"
+
+
+def test_file_gets_no_line_of_short_work(now: list[float]) -> None:
+    stream = io.StringIO()
+    with ProgressLine(stream, clock=lambda: now[0], seconds=10) as line:
+        now[0] += 9.9
         line.show("text", at_once=True)
-        Steps(line)("text")
     assert stream.getvalue() == ""
+
+
+def test_line_in_a_file_has_no_secrets_and_no_control_characters(now: list[float]) -> None:
+    stream = io.StringIO()
+    line = ProgressLine(stream, clock=lambda: now[0], seconds=10)
+    now[0] += 10
+    line.show("reading kafka://user:secret@host/t\x1b[2J")
+    assert "secret" not in stream.getvalue()
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_full_disk_does_not_end_the_work(now: list[float]) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    line = ProgressLine(Full(), clock=lambda: now[0], seconds=10)
+    now[0] += 10
+    line.show("text")
+    now[0] += 10
+    line.show("text")
+
+
+@pytest.mark.parametrize(
+    ("setting", "lines"), [(None, 1), ("0", 0), ("5", 3), ("20", 0), ("nan", 0), ("often", 1)]
+)
+def test_environment_sets_the_seconds_between_lines(
+    now: list[float], monkeypatch: pytest.MonkeyPatch, setting: str | None, lines: int
+) -> None:
+    if setting is None:
+        monkeypatch.delenv("CDCWIRE_PROGRESS_SECONDS")
+    else:
+        monkeypatch.setenv("CDCWIRE_PROGRESS_SECONDS", setting)
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    for _ in range(3):
+        now[0] += 5
+        line.show("text")
+    assert stream.getvalue().count("text") == lines
