@@ -28,6 +28,7 @@ BENCHMARKS = (
     "maxwell_json_decode",
     "connect_decode",
     "avro_decode",
+    "debezium_avro_decode",
     "datahub_decode",
     "encode",
     "craft_arrow",

@@ -157,7 +157,7 @@ def feed(kind: Kind, rows: int, seed: int) -> Feed:
     context = Context(options=kind.options, tables=tuple(workload_tables(TABLE)))
     events: Iterable[Event] = workload(TABLE, rows, seed, inserts_only=False)
     if kind.is_mysql:
-        events = map(_of_mysql, count(), events)
+        events = map(of_mysql, count(), events)
     messages = list(format_.from_events(events, context=context))
     records = [
         each
@@ -168,7 +168,7 @@ def feed(kind: Kind, rows: int, seed: int) -> Feed:
     return Feed(records, format_.prepared(messages, context), rows)
 
 
-def _of_mysql(number: int, event: Event) -> Event:
+def of_mysql(number: int, event: Event) -> Event:
     """Return a change with a place in a binlog."""
     moments = {"ts_us": "1700000000123456", "ts_ns": "1700000000123456789"}
     extra = {**event.extra, **moments, "connector": "mysql", "thread": "7"}
