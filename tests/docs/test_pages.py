@@ -89,7 +89,7 @@ def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
     try:
         for block in blocks_of(page):
             if block.title is not None:
-                Path(block.title).parent.mkdir(exist_ok=True)
+                Path(block.title).parent.mkdir(parents=True, exist_ok=True)
                 Path(block.title).write_text(block.text, encoding="utf-8")
             elif block.language == "console" and block.is_run:
                 command = block.text.split("\n", 1)[0].removeprefix("$ ")

@@ -1,4 +1,4 @@
-"""``cdcwire new``: the skeleton of a golden case, for contributors."""
+"""``cdcwire new``: the skeleton of a golden case or of a format, for contributors."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ from cdcwire_conformance.skeletons.case import (
     case_skeleton,
     name_from,
 )
+from cdcwire_conformance.skeletons.format import NotWrittenError, checkout_folder, write_format
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.usage import golden_root
 from cdcwire_conformance.visible import visible
 
 NAME = "new"
-HELP = "write the skeleton of a golden case from bytes"
+HELP = "write the skeleton of a golden case or of a format"
 DESCRIPTION = """\
-Write the skeleton of a golden case from bytes, for contributors with a checkout.
+Write the skeleton of a golden case from bytes, or the files of a new format. This is for
+contributors with a checkout.
 Everything that can be derived is filled in. The output lists all that is still missing.
 """
 EXAMPLES = """\
@@ -45,6 +47,7 @@ examples:
   cdcwire new case golden/canal-json/rows/two-keys.bin
   cdcwire new case captured.bin --format canal-json --group rows --name two-keys
   cdcwire new case feed.jsonl --group rows --origin 'producer: Canal 1.1.7, flatMessage=true'
+  cdcwire new format toy-lines
 """
 _CASE = """\
 Write the JSON of a golden case from bytes, and the bytes where the golden folder does not have
@@ -55,6 +58,10 @@ needs --group. The format and its options are identified, or given with --format
 
 The reference gives the form of the events: operation, names and types. Values stay blank. Work
 them out from the format's document, and check the form as well.
+"""
+_FORMAT = """\
+Write the files of a new format: codec, suite, generators, page and a test. Add it to the registry.
+Every verb then knows the format. Its decoder refuses every message until you write it.
 """
 _ID_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _ID_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
@@ -109,13 +116,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--path", metavar="PATH", help="the path below its storage prefix, for a file of one"
     )
     add_context_arguments(case, has_selection=False)
+    format_ = verbs.add_parser(
+        "format",
+        help="write the files of a new format into the checkout",
+        description=_FORMAT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    format_.set_defaults(run_verb=_new_format)
+    format_.add_argument("name", metavar="NAME", help="the id of the format, such as toy-lines")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the skeleton. Returns 0. Raises: UsageError."""
     try:
         code: int = arguments.run_verb(arguments)
-    except CorpusError as error:
+    except (CorpusError, NotWrittenError) as error:
         raise UsageError(str(error)) from error
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
@@ -146,6 +161,13 @@ def _new_case(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.file}: {error}") from error
     written = skeleton.write(root)
     _print(skeleton, [str(root / name) for name in written])
+    return 0
+
+
+def _new_format(arguments: argparse.Namespace) -> int:
+    for file in write_format(arguments.name, checkout_folder()):
+        print(visible(f"written: {file}"))
+    print("next: write wire.py and events.py; docs/how-to/add-a-format.md has an example")
     return 0
 
 

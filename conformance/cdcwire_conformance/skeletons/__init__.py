@@ -1,1 +1,1 @@
-"""Skeletons for contributors: a golden case from bytes."""
+"""Skeletons for contributors: a golden case from bytes, the files of a format."""
