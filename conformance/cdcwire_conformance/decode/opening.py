@@ -294,7 +294,7 @@ def job_of(
     *,
     skips_others: bool,
     has_lines: bool,
-    numbers_rows: bool = False,
+    pairs_rows: bool = False,
     order: Order | None = None,
 ) -> Job:
     """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
@@ -312,7 +312,7 @@ def job_of(
         time_zone,
         on_error,
         has_lines,
-        numbers_rows,
+        pairs_rows,
         order,
     )
 

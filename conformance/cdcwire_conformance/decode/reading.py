@@ -34,6 +34,7 @@ from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.names import full_name
 from cdcwire_conformance.decode.decoders import place_decoder
+from cdcwire_conformance.decode.partial_rows import partial_rows
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import NotAMessageError, message_from_line
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
@@ -72,7 +73,7 @@ class Job:
     time_zone: str = "UTC"
     on_error: OnError = "stop"
     has_lines: bool = False  # the messages are JSON lines
-    numbers_rows: bool = False  # in ``source``, among those of the table in their message
+    pairs_rows: bool = False  # as in ``BatchBuilder``
     order: Order | None = None  # whose places are a column
 
     @property
@@ -84,7 +85,7 @@ class Job:
             self.profile,
             self.time_zone,
             skips_others=self.context.selection.columns is not None,
-            numbers_rows=self.numbers_rows,
+            pairs_rows=self.pairs_rows,
             order=self.order,
         )
 
@@ -277,13 +278,27 @@ class RowBatches:
             try:
                 found = [change for change in decoder_at(place)(message) if is_wanted(change)]
             except DecodeError as error:
-                problem = problem_of(error)
-                yield builder.problem_batch(problem, self._located(problem, place))
+                yield from self._problems(place, message, error)
                 continue
             if found:
                 # The filter leaves rows only.
                 yield from self.added(place, found, len(message.value or b""))  # type: ignore[arg-type]
         yield from self.waiting()
+
+    def _problems(
+        self, place: MessagePlace, message: Message, error: DecodeError
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the error rows of a message: one for each row that it is known to have, or one."""
+        problem = problem_of(error)
+        located = self._located(problem, place)
+        rows: Sequence[Change] = ()
+        if self.job.pairs_rows:
+            decode, is_wanted = self._decoder_at(place), self._is_wanted
+            values = self.job.table.sent_names - set(self.job.table.key or ())
+            found = partial_rows(message, error, values, decode)
+            rows = [each for each in found if is_wanted(each)]  # type: ignore[misc]  # rows only
+        for row in rows or (None,):
+            yield self.builder.problem_batch(problem, located, row)
 
     def added(
         self, place: MessagePlace, changes: Sequence[Change], size: int

@@ -76,7 +76,8 @@ class BatchBuilder:
 
     ``time_zone``: where texts of unknown zone are read if the table has the instant in UTC.
     ``skips_others``: columns that the table does not have are ignored; otherwise they are an error.
-    ``numbers_rows``, ``order``: as in ``event_schema``.
+    ``pairs_rows``: the rows meet those of another feed. So ``source`` has the number of each row in
+    its message, and a row that can't be read keeps its key. ``order``: as in ``event_schema``.
     Raises: SchemaError when the table has no Arrow schema in this form.
     """
 
@@ -88,12 +89,13 @@ class BatchBuilder:
         time_zone: str = "UTC",
         *,
         skips_others: bool = False,
-        numbers_rows: bool = False,
+        pairs_rows: bool = False,
         order: Order | None = None,
     ) -> None:
         self.table = table
-        self.schema = event_schema(table, temporal, profile, numbers_rows=numbers_rows, order=order)
+        self.schema = event_schema(table, temporal, profile, numbers_rows=pairs_rows, order=order)
         self.order = None if order is None or order.number else order
+        self._kept_key = (table.key or ()) if pairs_rows else ()
         self.images = ImageBuilder(table, self.schema.field("after").type, time_zone, skips_others)
         self._layouts: dict[tuple[object, ...], tuple[Column, ...] | LackingColumns] = {}
 
@@ -156,14 +158,32 @@ class BatchBuilder:
         place: MessagePlace,
         change: Change | None = None,
     ) -> pa.RecordBatch:
-        """Return the one row that reports an unreadable message or change."""
+        """Return the one row that reports an unreadable message or change.
+
+        It has operation and position of a change. If rows pair, it also has the key, if readable.
+        """
         known: dict[str, Any] = {"source": place._asdict(), "error": problem._asdict()}
         if change is not None:
             known |= {"schema": self.table.schema, "table": self.table.table}
             with contextlib.suppress(ConversionError):  # the position itself may be the problem
                 positions = self._positions([change])
                 known |= {name: array[0].as_py() for name, array in positions.items()}
-        return pa.RecordBatch.from_pylist([known], schema=self.schema)
+        found = pa.RecordBatch.from_pylist([known], schema=self.schema)
+        return found if change is None or not self._kept_key else self._with_key(found, change)
+
+    def _with_key(self, problem: pa.RecordBatch, change: Change) -> pa.RecordBatch:
+        """Return the row of an unreadable change with the key columns of its images."""
+        for side in SIDES:
+            layout, values = self._image_of(change, side)
+            image = (
+                None
+                if layout is None or values is None
+                else self.images.key_image(layout, values, self._kept_key)
+            )
+            for name, array in zip((side, f"{side}_has"), image or (), strict=False):
+                place = problem.schema.get_field_index(name)
+                problem = problem.set_column(place, problem.schema.field(place), array)
+        return problem
 
     def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
         """Return operations, before/after images and positions; omit what no change has."""

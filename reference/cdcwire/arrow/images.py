@@ -7,7 +7,7 @@ once, not for each row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias
@@ -187,6 +187,29 @@ class ImageBuilder:
             fields=self._fields,
             mask=mask,
         )
+
+    def key_image(
+        self, layout: Any, values: Values, key: Sequence[str]
+    ) -> tuple[pa.Array, pa.Array] | None:
+        """Return one image that has only the columns of the key, and its bits.
+
+        Returns: None if the image lacks one of them, or one can't be read.
+        """
+        plan = self.plan(layout)
+        arrays = [pa.nulls(1, field.type) for field in self._fields]
+        bits = 0
+        for index in (self._index.get(name) for name in key):
+            step = None if index is None else plan.steps[index]
+            if index is None or step is None:
+                return None
+            position, builder = step
+            try:
+                arrays[index] = builder.build((values[position],))
+            except ConversionError:
+                return None
+            bits |= 1 << index
+        has = bits.to_bytes(len(plan.has), "little")
+        return pa.StructArray.from_arrays(arrays, fields=self._fields), pa.array([has], pa.binary())
 
     def plan(self, layout: Any) -> Plan:
         """Return the plan for a layout; make and keep it at its first use."""

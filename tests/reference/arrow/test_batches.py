@@ -118,7 +118,7 @@ def test_change_that_does_not_fit_is_refused_with_its_column(
 def test_rows_are_numbered_within_messages_of_several_rows() -> None:
     changes = [inserted((ID, number if number != 5 else 500)) for number in range(7)]
     places = [MessagePlace(offset=number) for number in (3, 4, 5)]
-    builder = BatchBuilder(CANONICAL, numbers_rows=True)
+    builder = BatchBuilder(CANONICAL, pairs_rows=True)
     found = builder.good_batches(changes, builder.places(places, [3, 1, 3]))
     rows = [row for each in found if isinstance(each, pa.RecordBatch) for row in each.to_pylist()]
     numbers = [(row["source"]["offset"], row["source"]["row"]) for row in rows]
@@ -170,6 +170,22 @@ def test_problem_has_a_separate_row() -> None:
     change = builder.problem_batch(problem, place, inserted((ID, 300))).to_pylist()[0]
     assert (change["op"], change["table"], change["commit_ts"]) == ("insert", "t", Decimal(1))
     assert change["error"]["path"] == "after.id"
+
+
+def test_problem_of_a_row_that_pairs_keeps_its_key() -> None:
+    table = replace(CANONICAL, key=("id",))
+    problem = RowProblem(None, "after.name", CLAUSE_TYPES, "too long")
+    change = inserted((NAME, "x"), (ID, 7))
+    bad_key = inserted((NAME, "x"), (ID, 300))
+    builder = BatchBuilder(table, pairs_rows=True)
+    found, unknown = (
+        builder.problem_batch(problem, MessagePlace(), each).to_pylist()[0]
+        for each in (change, bad_key)
+    )
+    assert (found["after"], found["after_has"]) == ({"id": 7, "name": None}, b"\x01")
+    assert found["before"] is unknown["after"] is None
+    alone = BatchBuilder(table).problem_batch(problem, MessagePlace(), change)
+    assert alone.to_pylist()[0]["after"] is None
 
 
 def test_problem_of_a_position_leaves_the_position_out() -> None:

@@ -46,7 +46,7 @@ class FedRow:
     before: Image | None
     after: Image | None
     source: tuple[Any, ...] | None
-    is_readable: bool
+    is_readable: bool  # if not, its images have the key at most
 
 
 @dataclass(slots=True)

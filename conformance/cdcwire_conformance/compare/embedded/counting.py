@@ -52,12 +52,15 @@ class DifferingPair:
     """A pair that differs: the changes of both sides by their content.
 
     ``is_repeated``: some copies were sent again, and none is a double. ``out_of_order``: per side.
+    ``has_unreadable``: per side, whether it also has changes here that can't be read. Any more of
+    the other side may be those.
     """
 
     key: PairKey
     contents: list[Content]
     is_repeated: bool
     out_of_order: tuple[bool, bool]
+    has_unreadable: tuple[bool, bool] = (False, False)
 
 
 @dataclass(slots=True)
@@ -171,23 +174,28 @@ def _summary(
     totals = dict.fromkeys((each.name for each in fields(Counts)), 0)
     for side, changes in enumerate(sides):
         name = _NAMES[side]
+        unreadable = set()  # rows, as one may be split
         for change in changes:
-            if not change.row.is_readable:
-                totals[f"unreadable_{name}"] += 1
-                continue
-            totals[name] += 1
-            totals[f"{name}_rows"] += change.part == 0
+            if change.row.is_readable:
+                totals[name] += 1
+                totals[f"{name}_rows"] += change.part == 0
+            else:
+                unreadable.add(change.row.number)
+                if change.key is None:
+                    continue  # it may be any row
             key = name_of(change)
             found = pairs.get(key)
             if found is None:
                 pairs[key] = found = ([], [])
             found[side].append(change)
+        totals[f"unreadable_{name}"] = len(unreadable)
     differing, has_copies = [], False
     unordered, backwards = 0, []
     for key, (ours, theirs) in pairs.items():
         if len(ours) == 1 == len(theirs):
             own, other = ours[0], theirs[0]
-            if not own.is_late and not other.is_late:  # the usual ways to be equal and to differ
+            is_usual = own.row.is_readable and other.row.is_readable
+            if is_usual and not own.is_late and not other.is_late:
                 if own.content == other.content:
                     totals["same"] += 1
                 else:
@@ -205,7 +213,13 @@ def _summary(
             is_repeated = not counted.counts["doubled_left"] + counted.counts["doubled_right"]
             late = counted.counts["out_of_order_left"], counted.counts["out_of_order_right"]
             differing.append(
-                DifferingPair(key, counted.contents, is_repeated, (bool(late[0]), bool(late[1])))
+                DifferingPair(
+                    key,
+                    counted.contents,
+                    is_repeated,
+                    (bool(late[0]), bool(late[1])),
+                    counted.has_unreadable,
+                )
             )
     first_back = str(min(backwards)) if backwards else None
     position = layout.rules.position if backwards else None
@@ -233,7 +247,9 @@ class _PairCounts:
         by_content: dict[Any, Content] = {}
         for side, changes in enumerate((ours, theirs)):
             for change in changes:
-                by_content.setdefault(change.content, Content()).copies[side].append(change)
+                if change.row.is_readable:
+                    by_content.setdefault(change.content, Content()).copies[side].append(change)
+        self.has_unreadable = _has_unreadable(ours), _has_unreadable(theirs)
         self.contents = list(by_content.values())
         self.has_copies = False
         self.has_eras = has_eras
@@ -252,19 +268,23 @@ class _PairCounts:
             for side in SIDES:
                 alone, repeated, doubled = self._copies(content, side)
                 lonely[side] += alone
-                counts[f"repeated_{_NAMES[side]}"] += repeated
-                counts[f"doubled_{_NAMES[side]}"] += doubled
+                if not self.has_unreadable[1 - side]:
+                    counts[f"repeated_{_NAMES[side]}"] += repeated
+                    counts[f"doubled_{_NAMES[side]}"] += doubled
         counts["changed"] = min(lonely)
         for side in SIDES:
+            if self.has_unreadable[1 - side]:
+                lonely[side] = counts["changed"]  # the rest may be what can't be read
             counts[f"only_{_NAMES[side]}"] = lonely[side] - counts["changed"]
         if has_order:
             states = [_lateness(changes) for changes in (ours, theirs)]
+            self.is_backwards = states[0] == states[1] and states[0][0]
             for side in SIDES:
-                (is_late, behind), (is_other_late, other) = states[side], states[1 - side]
-                is_out = is_late and not (is_other_late and behind == other)
+                is_read = any(content.count(side) for content in self.contents)
+                is_out = states[side][0] and is_read and not self.is_backwards
                 counts[f"out_of_order_{_NAMES[side]}"] = int(is_out)
-                self.is_backwards = is_late and not is_out
-            if len(self.contents) > 1 and all(c.count(0) == c.count(1) for c in self.contents):
+            is_tied = len(self.contents) > 1 and not any(self.has_unreadable)
+            if is_tied and all(each.count(0) == each.count(1) for each in self.contents):
                 order = _order_in_pair(self.contents)
                 self.is_unordered = order == "unknown"
                 if order == "other":
@@ -311,6 +331,10 @@ def _order_in_pair(contents: Sequence[Content]) -> Literal["same", "other", "unk
     if any(is_moved[: len(rest)]):
         return "other"
     return "unknown" if any(is_moved) else "same"
+
+
+def _has_unreadable(changes: Iterable[Change]) -> bool:
+    return not all(change.row.is_readable for change in changes)
 
 
 def _op(content: Content) -> str | None:

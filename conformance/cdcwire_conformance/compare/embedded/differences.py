@@ -114,13 +114,15 @@ def _side_by_side(
     contents = sorted(pair.contents, key=_first_place)
     is_out_of_order = any(pair.out_of_order)
     kept = [each for each in contents if each.count(0) != each.count(1) or is_out_of_order]
+    hides_more = pair.has_unreadable[::-1]  # of each side, as the other may have it unreadable
     for content in kept:
-        if content.count(0) != content.count(1) and content.count(0) and content.count(1):
+        more = content.count(0) - content.count(1)
+        if more and content.count(0) and content.count(1) and not hides_more[more < 0]:
             kind = "repeated" if pair.is_repeated else "doubled"
             left, right = (_row(content, side, fields) for side in (0, 1))
             yield kind, left, right
     lonely = [[each for each in kept if not each.count(1 - side)] for side in (0, 1)]
-    yield from (("changed", *rows) for rows in _met(lonely, fields))
+    yield from (("changed", *rows) for rows in _met(lonely, fields, hides_more))
     if is_out_of_order:
         late = [
             next((each for each in kept if is_late and each.count(side)), None)
@@ -133,9 +135,12 @@ def _side_by_side(
 
 
 def _met(
-    lonely: list[list[Content]], fields: Iterable[str]
+    lonely: list[list[Content]], fields: Iterable[str], hides_more: tuple[bool, ...]
 ) -> Iterator[tuple[_Row | None, _Row | None]]:
-    """Yield rows of one side with rows of the other side: those of one op first, then the rest."""
+    """Yield rows of one side with rows of the other side: those of one op first, then the rest.
+
+    ``hides_more``: of each side, whether its rows that meet none are left out.
+    """
     by_op: dict[Any, tuple[list[Content], list[Content]]] = {}
     for side, contents in enumerate(lonely):
         for each in contents:
@@ -148,6 +153,10 @@ def _met(
         met = min(len(ours), len(theirs))
         rest[0].extend(ours[met:])
         rest[1].extend(theirs[met:])
+    met = min(len(rest[0]), len(rest[1]))
+    for more, is_hidden in zip(rest, hides_more, strict=True):
+        if is_hidden:
+            del more[met:]
     for own, other in zip_longest(*rest):
         yield (
             None if own is None else _row(own, 0, fields),

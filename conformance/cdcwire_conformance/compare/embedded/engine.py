@@ -178,7 +178,7 @@ def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> J
         options.on_error,
         skips_others=True,
         has_lines=opened.source.kind == "jsonl",
-        numbers_rows=True,
+        pairs_rows=True,
         order=feed.order,
     )
 

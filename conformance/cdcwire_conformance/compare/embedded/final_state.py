@@ -31,11 +31,15 @@ from cdcwire_conformance.compare.rules import ComparisonRules
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state after the last change of a key. ``after``: None without a row."""
+    """The state after the last change of a key. ``after``: None without a row.
+
+    ``is_readable``: false if that change can't be read.
+    """
 
     after: Image | None
     position: Place
     source: tuple[Any, ...] | None
+    is_readable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,9 @@ def last_rows(
 ) -> tuple[Counts, list[DifferingKey], OrderDoubts]:
     """Return the counts of keys, the keys with different last rows, and doubts about others.
 
-    Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
-    ``has_order``: look for keys whose position goes back.
+    Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes. Keys
+    whose last change can't be read are left out. ``has_order``: look for keys whose position goes
+    back.
     """
     rules = layout.rules
     states: list[dict[Key, State]] = []
@@ -72,20 +77,21 @@ def last_rows(
     rows, unreadable = [], []
     for side in sides:
         changes = _changes(side, layout)
-        good = [change for change in changes if change.row.is_readable]
         replay = _Replay(rules)
-        changes_of.append(by_key(good))
-        states.append({key: replay.state_of(own) for key, own in changes_of[-1].items()})
+        of_keys = by_key(each for each in changes if each.row.is_readable or each.key is not None)
+        changes_of.append(of_keys)
+        states.append({key: replay.state_of(own) for key, own in of_keys.items()})
         backs += replay.backs if has_order else ()
-        counted = [sum(change.part == 0 for change in each) for each in (good, changes)]
-        rows.append(counted[0])
-        unreadable.append(counted[1] - counted[0])
+        rows.append(sum(each.part == 0 and each.row.is_readable for each in changes))
+        unreadable.append(len({each.row.number for each in changes if not each.row.is_readable}))
     left, right = states
     same, changed, only_left, only_right, doubled, stale = 0, 0, 0, 0, 0, 0
     differing = []
     for key in dict.fromkeys((*left, *right)):
         ours, theirs = (_row_of(side.get(key)) for side in (left, right))
-        if ours is None and theirs is None:
+        if (ours is None and theirs is None) or any(
+            key in side and not side[key].is_readable for side in states
+        ):
             continue
         copies = len(changes_of[1].get(key, ())) if rules.against_table else 1
         doubled += max(copies - 1, 0)
@@ -136,7 +142,7 @@ def _stale(found: DifferingKey, of_key: Sequence[Change], replay: _Replay) -> Di
     assert found.right is not None
     assert found.right.after is not None
     row, _ = found.right.after
-    states = replay.states_of(of_key)
+    states = replay.states_of([change for change in of_key if change.row.is_readable])
     wrong = [None if each.after is None else _wrong(each.after[0], row) for each in states]
     sizes = [len(row) + 1 if each is None else len(each) for each in wrong]
     best = max(range(len(states)), key=lambda n: (-sizes[n], n))
@@ -179,7 +185,7 @@ class _Replay:
                 best, found, position = order, change, end
         if self.rules.position is not None and of_key[-1].after != found.after:
             self._doubt(of_key, position, end)
-        return State(found.after, position, found.row.source)
+        return State(found.after, position, found.row.source, found.row.is_readable)
 
     def states_of(self, of_key: Sequence[Change]) -> list[State]:
         """Return the states that the changes of a key leave, in the order of the replay."""

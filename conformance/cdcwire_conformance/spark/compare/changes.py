@@ -271,8 +271,8 @@ def _summary(
     changes = wide_changes if exact else narrow_changes
     ours, theirs = (changes(frame, layout, kept) for frame in (left, right))
     by = Grouping(
-        ("is_readable", *layout.pair_names),
-        layout.content if exact else ("row_a", "row_b"),
+        ("is_unknown", *layout.pair_names),
+        ("is_readable", *(layout.content if exact else ("row_a", "row_b"))),
         layout.key_names if kept.places else (),
         passing_name(layout),
         kept.eras,
@@ -308,6 +308,8 @@ def _sums(summary: DataFrame) -> tuple[Counts, _Open, OrderDoubts]:
     found = {name: row[name] or 0 for name in names}
     open_ = _Open(*(found.pop(name, 0) for name in _Open._fields))
     unordered, backwards = (found.pop(name, 0) for name in ("unordered", "backwards"))
+    for name in ("unread_left", "unread_right"):
+        found.pop(name, None)
     first_back = row["first_back"] if backwards else None
     return Counts(**found), open_, OrderDoubts(unordered, backwards, first_back)
 

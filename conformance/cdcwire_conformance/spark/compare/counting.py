@@ -184,11 +184,14 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
     """Return ``result.Counts`` of each pair that differs, and in a row without pair of all others.
 
     Within a pair, rows that only one side has are changed ones as far as there is one on each side.
+    Any more may be those that the other side can't read, if it has such in the pair.
     ``pair``: made of the names. ``copied`` is 1 for a pair with copies that eras may separate.
     ``tied`` is 1 for a pair with several changes, equal on both sides, whose order matters. For
-    ``unordered``, ``backwards`` and ``first_back`` see ``result.OrderDoubts``.
+    ``unordered``, ``backwards`` and ``first_back`` see ``result.OrderDoubts``. ``unread_left`` and
+    ``unread_right``: changes of a pair that can't be read, with both parts of a split update.
     """
     left, right = F.col("left"), F.col("right")
+    is_readable = F.col("is_readable")
     is_copied = (left != right) & (F.greatest(left, right) > 1)
     sums = {
         **{name: F.col(name) for name in ("left", "right", "left_rows", "right_rows")},
@@ -197,22 +200,26 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
     }
     for side in SIDES:
         sums |= _copies(side, by)
+    sums = {name: F.when(is_readable, value).otherwise(0) for name, value in sums.items()}
+    for side in SIDES:
+        of_rows = {f"unreadable_{side}": f"{side}_rows", f"unread_{side}": side}
+        sums |= {name: F.when(is_readable, 0).otherwise(F.col(of)) for name, of in of_rows.items()}
         if by.keys:
-            sums[f"{side}_late"] = F.col(f"{side}_late")
+            sums |= {f"{side}_late": F.col(f"{side}_late"), f"{side}_all": F.col(side)}
     totals = [F.sum(value).alias(name) for name, value in sums.items()]
     if by.keys:
         totals += [F.max(f"{side}_behind").alias(f"{side}_behind") for side in SIDES]
-    totals += [F.count_if(left != right).alias("odd"), F.count(F.lit(1)).alias("contents")]
+    is_odd = is_readable & (left != right)
+    totals += [F.count_if(is_odd).alias("odd"), F.count_if(is_readable).alias("contents")]
     if by.has_ties:
         totals += _of_ties()
     pairs = rows.groupBy(*by.names).agg(*totals)
     changed = F.least(F.col("lonely_left"), F.col("lonely_right"))
-    counts = {
-        **{name: F.col(name) for name in ("left", "right", "left_rows", "right_rows", "same")},
-        "changed": changed,
-        "copied": F.greatest(F.col("copied"), F.lit(0)),
-    }
-    is_tied = (F.col("contents") > 1) & (F.col("odd") == 0)
+    names = ("left", "right", "left_rows", "right_rows", "same", "copied")
+    unread = ("unreadable_left", "unreadable_right", "unread_left", "unread_right")
+    counts = {**{name: F.col(name) for name in (*names, *unread)}, "changed": changed}
+    is_all_read = F.col("unread_left") + F.col("unread_right") == 0
+    is_tied = (F.col("contents") > 1) & (F.col("odd") == 0) & is_all_read
     if by.keys:
         counts["tied"] = F.when(is_tied, 1).otherwise(0)
         counts["backwards"] = F.when(_is_late_alike(), 1).otherwise(0)
@@ -223,29 +230,23 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
         is_unordered = is_tied & ~is_moved & (is_unknown | (F.col("moved_deletes") > 0))
         counts["unordered"] = F.when(is_unordered, 1).otherwise(0)
     for side in SIDES:
-        counts[f"only_{side}"] = F.col(f"lonely_{side}") - changed
-        counts |= {f"{name}_{side}": F.col(f"{name}_{side}") for name in ("repeated", "doubled")}
+        more = {"only": F.col(f"lonely_{side}") - changed}
+        more |= {name: F.col(f"{name}_{side}") for name in ("repeated", "doubled")}
+        is_known = F.col(f"unread_{_OTHER[side]}") == 0
+        counts |= {f"{n}_{side}": F.when(is_known, c).otherwise(0) for n, c in more.items()}
         is_out = _is_out_of_order(side) | is_moved if by.keys else F.lit(False)
         counts[f"out_of_order_{side}"] = F.when(is_out, 1).otherwise(0)
     differing = [
         counts[f"{name}_{side}"]
-        for name in ("repeated", "doubled", "out_of_order")
+        for name in ("only", "repeated", "doubled", "out_of_order")
         for side in SIDES
     ]
-    is_differing = F.greatest(F.col("lonely_left"), F.col("lonely_right"), *differing) > 0
-    unreadable = {f"unreadable_{side}": F.col(side) for side in SIDES}
-    is_readable = F.col("is_readable")
+    is_differing = F.greatest(changed, *differing) > 0
     backs = []
     if by.keys:
-        is_back = is_readable & _is_late_alike()
-        backs = [F.min(F.when(is_back, F.col("position"))).alias("first_back")]
-    return pairs.groupBy(F.when(is_readable & is_differing, pair).alias("pair")).agg(
-        *backs,
-        *(F.sum(F.when(is_readable, count).otherwise(0)).alias(n) for n, count in counts.items()),
-        *(
-            F.sum(F.when(is_readable, 0).otherwise(count)).alias(n)
-            for n, count in unreadable.items()
-        ),
+        backs = [F.min(F.when(_is_late_alike(), F.col("position"))).alias("first_back")]
+    return pairs.groupBy(F.when(is_differing, pair).alias("pair")).agg(
+        *backs, *(F.sum(count).alias(name) for name, count in counts.items())
     )
 
 
@@ -307,7 +308,8 @@ def _is_in_several_parts() -> Column:
 
 
 def _is_late(side: str) -> Column:
-    return (F.col(side) > 0) & (F.col(f"{side}_late") == F.col(side))
+    """Return whether all changes of a side come too late, also those that can't be read."""
+    return (F.col(f"{side}_all") > 0) & (F.col(f"{side}_late") == F.col(f"{side}_all"))
 
 
 def _is_late_alike() -> Column:
@@ -318,4 +320,4 @@ def _is_late_alike() -> Column:
 
 def _is_out_of_order(side: str) -> Column:
     """Return whether a change comes too late on this side, and not just so on the other."""
-    return _is_late(side) & ~_is_late_alike()
+    return (F.col(side) > 0) & _is_late(side) & ~_is_late_alike()

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LAST = 1 << 30  # after all ranks of a pair's rows
-_ORDER_COUNTS = ("out_of_order_left", "out_of_order_right")
+_OF_PAIR = ("out_of_order_left", "out_of_order_right", "unread_left", "unread_right")
 
 
 def rows_of_pairs(left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
     """Return the rows of these pairs that differ, each once.
 
     ``pairs``: of ``counting.summary_of_pairs``. Columns: pair, feed_order, is_repeated (some copies
-    of the pair were sent again, and none is a double), out_of_order_left, out_of_order_right, and
-    ``it``. ``it`` is a struct of ``row`` (the content), left, right (counts), left_source,
-    right_source (the first sources).
+    of the pair were sent again, and none is a double), counts of the pair, and ``it``. ``it`` is a
+    struct of ``row`` (the content), left, right (counts), left_source, right_source (the first
+    sources).
     """
     wanted = pairs.select("pair")
     ours, theirs = (changes_of_pairs(frame, layout, wanted) for frame in (left, right))
@@ -58,14 +58,14 @@ def rows_of_pairs(left: DataFrame, right: DataFrame, layout: Layout, pairs: Data
     ]
     rows = both_sides(ours, theirs, Grouping(("pair",), layout.content), kept)
     is_again = F.col("doubled_left") + F.col("doubled_right") == 0
-    counted = pairs.select("pair", is_again.alias("is_repeated"), *_ORDER_COUNTS)
+    counted = pairs.select("pair", is_again.alias("is_repeated"), *_OF_PAIR)
     rows = rows.join(counted, "pair").where(
         "left <> right OR out_of_order_left + out_of_order_right > 0"
     )
     return rows.select(
         "pair",
         "is_repeated",
-        *_ORDER_COUNTS,
+        *_OF_PAIR,
         F.coalesce("left_first.feed_order", "right_first.feed_order").alias("feed_order"),
         F.struct(
             F.struct(*layout.content).alias("row"),
@@ -81,21 +81,29 @@ def side_by_side(rows: DataFrame) -> DataFrame:
     """Return a row for each difference: pair, rank in it, kind, and ``left`` and ``right``.
 
     These are ``it`` of ``rows_of_pairs``, NULL where that side has nothing to show. ``kind``:
-    "changed" also for rows of one side, "repeated", "doubled", "out of order". Use a persisted
-    frame: it is read four times.
+    "changed" also for rows of one side, "repeated", "doubled", "out of order". Any more of a side
+    are left out if the other side can't read all of the pair. Use a persisted frame: it is read
+    four times.
     """
     copies = {side: F.col("it").getField(side) for side in ("left", "right")}
+    unread = ("unread_left", "unread_right")
     is_left = copies["right"] == 0
     is_right = copies["left"] == 0
     lonely = rows.where(is_left | is_right).select(
-        "pair", "it", "feed_order", is_left.alias("is_left"), F.col("it.row.op").alias("op")
+        "pair",
+        *unread,
+        "it",
+        "feed_order",
+        is_left.alias("is_left"),
+        F.col("it.row.op").alias("op"),
     )
     by_op = Window.partitionBy("pair", "is_left", "op").orderBy("feed_order")
     ranked = lonely.withColumn("rank", F.row_number().over(by_op))
-    met = ranked.groupBy("pair", "op", "rank").agg(*_sides())
+    met = ranked.groupBy("pair", *unread, "op", "rank").agg(*_sides())
     is_met = F.col("left").isNotNull() & F.col("right").isNotNull()
     rest = met.where(~is_met).select(
         "pair",
+        *unread,
         "op",
         "rank",
         F.coalesce("left", "right").alias("it"),
@@ -103,9 +111,15 @@ def side_by_side(rows: DataFrame) -> DataFrame:
     )
     by_side = Window.partitionBy("pair", "is_left").orderBy("op", "rank")
     rest = rest.withColumn("rank", F.row_number().over(by_side))
-    rest = rest.groupBy("pair", "rank").agg(*_sides())
+    rest = rest.groupBy("pair", *unread, "rank").agg(*_sides())
+    is_known = F.col("left").isNull() | (F.col("unread_right") == 0)
+    is_known &= F.col("right").isNull() | (F.col("unread_left") == 0)
+    is_met = F.col("left").isNotNull() & F.col("right").isNotNull()
+    rest = rest.where(is_met | is_known).drop(*unread)
     is_on_both = (copies["left"] > 0) & (copies["right"] > 0)
-    copied = rows.where(is_on_both & (copies["left"] != copies["right"])).select(
+    has_more = (copies["left"] > copies["right"]) & (F.col("unread_right") == 0)
+    has_more |= (copies["left"] < copies["right"]) & (F.col("unread_left") == 0)
+    copied = rows.where(is_on_both & has_more).select(
         "pair",
         F.lit(0).alias("rank"),
         F.when(F.col("is_repeated"), "repeated").otherwise("doubled").alias("kind"),

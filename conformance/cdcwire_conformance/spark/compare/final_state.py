@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from operator import add, or_
+from operator import add, and_, or_
 from typing import Literal, TypeAlias
 
 from pyspark.sql import Column, DataFrame, Window
@@ -23,6 +23,7 @@ from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
 from cdcwire_conformance.spark.compare.splitting import (
     Form,
     Layout,
+    is_unknown,
     may_be_read,
     parted_changes,
 )
@@ -40,13 +41,15 @@ def summary_of_keys(
 ) -> DataFrame:
     """Return ``result.Counts`` of each key that differs, and in a row without pair of all others.
 
-    Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
+    Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes. Keys
+    whose last change can't be read are left out.
     ``looks``: for keys that go back (see ``compare.embedded.final_state``).
     """
     form = exact_form if exact else fingerprint
     keys = _last_states(left, right, layout, form, looks=looks)
     is_there = {side: _is_there(side) for side in _SIDES}
     is_on_both = is_there["left"] & is_there["right"]
+    is_read = reduce(and_, (~_is_unread(side) for side in _SIDES))
     is_same = F.col("left.after").eqNullSafe(F.col("right.after"))
     flags = {
         **is_there,
@@ -56,23 +59,22 @@ def summary_of_keys(
     }
     if layout.rules.leaves_left_over:
         flags["only_right"] = F.lit(False)
-    is_readable = F.col("is_readable")
     is_differing = reduce(or_, (flags[name] for name in ("changed", "only_left", "only_right")))
-    sums = {name: F.count_if(is_readable & flag) for name, flag in flags.items()}
+    sums = {name: F.count_if(is_read & flag) for name, flag in flags.items()}
     if layout.rules.against_table:
         copies = F.greatest(F.col("right_rows") - 1, F.lit(0))
-        sums["doubled_right"] = F.sum(F.when(is_readable, copies).otherwise(0))
+        sums["doubled_right"] = F.sum(F.when(is_read, copies).otherwise(0))
         is_differing |= F.col("right_rows") > 1
-    is_differing &= is_readable
+    is_differing &= is_read
     pair = F.struct(*layout.key_names)
     backs = [] if looks == "none" else _backs(keys)
     return keys.groupBy(F.when(is_differing, pair).alias("pair")).agg(
         *(value.alias(name) for name, value in sums.items()),
         *backs,
         *(
-            F.sum(F.when(is_readable == is_kind, F.col(f"{side}_rows")).otherwise(0)).alias(name)
+            F.sum(name).alias(name)
             for side in _SIDES
-            for name, is_kind in ((f"{side}_rows", True), (f"unreadable_{side}", False))
+            for name in (f"{side}_rows", f"unreadable_{side}")
         ),
     )
 
@@ -82,7 +84,7 @@ def _backs(keys: DataFrame) -> list[Column]:
     ends = []
     for side in _SIDES:
         end, last = F.col(f"{side}_end"), F.col(f"{side}_at")
-        is_back = F.col("is_readable") & F.col(f"{side}_is_one_part")
+        is_back = ~F.col("is_unknown") & F.col(f"{side}_is_one_part")
         is_back &= F.col(f"{side}_unplaced") == 0
         is_back &= (end.getField("position") < last) & ~end.getField("is_again")
         is_back &= ~end.getField("after").eqNullSafe(F.col(side).getField("after"))
@@ -177,6 +179,11 @@ def _is_there(side: str) -> Column:
     return F.coalesce(F.col(f"{side}.is_present"), F.lit(False))
 
 
+def _is_unread(side: str) -> Column:
+    """Return whether the last change of a key on this side can't be read."""
+    return ~F.coalesce(F.col(f"{side}.is_readable"), F.lit(True))
+
+
 def _change(side: str) -> Column:
     """Return the position and the source of the last change of a key; NULL if it has none."""
     state = F.col(side)
@@ -226,7 +233,9 @@ def _last_states(
     found = []
     for side, is_side in zip(_SIDES, (F.col("is_left"), ~F.col("is_left")), strict=True):
         found.append(F.max_by("state", F.when(is_side, F.col("order"))).alias(side))
-        found.append(F.count_if(is_side & (F.col("part") == 0)).alias(f"{side}_rows"))
+        is_row = is_side & (F.col("part") == 0)
+        found.append(F.count_if(is_row & F.col("is_readable")).alias(f"{side}_rows"))
+        found.append(F.count_if(is_row & ~F.col("is_readable")).alias(f"unreadable_{side}"))
         if looks != "none":
             place = F.when(is_side, F.struct("order.feed_order", "order.part"))
             stream = F.when(is_side, F.col("stream"))
@@ -236,7 +245,7 @@ def _last_states(
                 F.min(stream).eqNullSafe(F.max(stream)).alias(f"{side}_is_one_part"),
                 F.count_if(is_side & F.col("stream").isNull()).alias(f"{side}_unplaced"),
             ]
-    return union.groupBy("is_readable", *layout.key_names).agg(*found)
+    return union.groupBy("is_unknown", *layout.key_names).agg(*found)
 
 
 def _states(
@@ -270,6 +279,7 @@ def _states(
         goes_before = F.when(F.col("is_bare"), 2).otherwise(goes_before)
     state = F.struct(
         is_present.alias("is_present"),
+        "is_readable",
         "after",
         F.col("source"),
         position.cast("string").alias("position"),
@@ -284,6 +294,7 @@ def _states(
         end = [F.struct(*fields).alias("end"), F.col("stream")]
     return changes.select(
         "is_readable",
+        is_unknown().alias("is_unknown"),
         *(F.col("key").getField(name).alias(name) for name in layout.key_names),
         "part",
         *end,

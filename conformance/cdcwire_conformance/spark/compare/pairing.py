@@ -4,7 +4,8 @@
 the key's values and the ordinal of the change of that key, in the order of the feed. Where deletes
 have no position they take the last one of their key before them, and their ordinal since then.
 Without a key a row meets only its equal, and the pair is the position and the row's fingerprint.
-Unreadable rows have no pair: they are counted and never compared. In most steps the parts of a pair
+Unreadable rows are counted and never compared. If its key is known, a row has a pair. So its like
+on the other side does not count as alone. In most steps the parts of a pair
 are separate columns (``PairLayout.pair_names``), which is cheaper.
 """
 
@@ -22,6 +23,7 @@ from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
 from cdcwire_conformance.spark.compare.splitting import (
     Form,
     Layout,
+    is_unknown,
     may_be_read,
     parted_changes,
 )
@@ -50,8 +52,9 @@ NOTHING_KEPT = Kept()
 def narrow_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
     """Return the changes with hashes of their rows, ``row_a`` and ``row_b``.
 
-    The other columns are ``is_readable``, the names of the pair, ``part`` and those of ``kept``.
-    ``part`` is 1 for the insert of a split update and for an after record, else 0.
+    The other columns are ``is_readable``, ``is_unknown`` (it can't be read, and has no key), the
+    names of the pair, ``part`` and those of ``kept``. ``part`` is 1 for the insert of a split
+    update and for an after record, else 0.
     """
     changes = _changes(frame, layout, {"": fingerprint}, kept=kept)
     return changes.select(*_output_columns(layout, ("row_a", "row_b"), kept))
@@ -86,7 +89,7 @@ def _exact_forms(layout: Layout) -> dict[str, Form]:
 
 
 def _output_columns(layout: Layout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
-    names = ["is_readable", *layout.pair_names, *content, "part"]
+    names = ["is_readable", "is_unknown", *layout.pair_names, *content, "part"]
     if kept.places or kept.eras:
         names += PLACE
     if kept.eras:
@@ -142,6 +145,7 @@ def _changes(
         changes = changes.withColumn("is_delete", F.col("op").eqNullSafe("delete"))
     key = F.col("key")
     parts = {name: key.getField(name) for name in layout.key_names}
+    parts["is_unknown"] = is_unknown()
     hashes = _row_hashes(layout, list(forms)[-1])
     if not layout.keys or exact_form not in forms.values():
         parts |= dict(zip(("row_a", "row_b"), hashes, strict=True))

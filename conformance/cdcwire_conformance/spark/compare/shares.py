@@ -38,7 +38,7 @@ def rows_of_shares(
             temporal=options.temporal,
             time_zone=options.time_zone,
             other_columns="skip",
-            numbers_rows=True,
+            pairs_rows=True,
             order=feed.order,
         )
         frames.append(_rows_of(frame, share, position, is_last=number == len(shares)))

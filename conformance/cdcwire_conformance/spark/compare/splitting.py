@@ -195,7 +195,8 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     op, key = F.col("op"), F.coalesce(F.col("key_after"), F.col("key_before"))
     deleted = "deleted" if rules.deleted_columns == "key" else "before"
     has_halves = rules.in_halves and rules.has_old_values
-    number = F.when(own_half == "after", 1).otherwise(0) if has_halves else 0
+    is_readable = F.col("is_readable")  # each row that can't be read has a part 0, to be counted
+    number = F.when(is_readable & (own_half == "after"), 1).otherwise(0) if has_halves else 0
     parts = F.array(part(op, key, number, ("before", "after")))
     if not rules.has_old_values:
         without = F.array(part(op, key, 0, (None, "after")))
@@ -218,7 +219,8 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     if layout.split_by:
         no_half = F.lit(None).cast("string")
         before = part(F.lit("delete"), F.col("key_before"), 0, (deleted, None), no_half)
-        after = part(F.lit("insert"), F.col("key_after"), 1, (None, "after"), no_half)
+        second = F.when(is_readable | F.col("has_before"), 1).otherwise(0)
+        after = part(F.lit("insert"), F.col("key_after"), second, (None, "after"), no_half)
         halves = F.array(before, after)
         if rules.joins_halves:
             halves = F.when(~F.col("has_after"), F.array(before)).otherwise(halves)
@@ -231,6 +233,11 @@ def may_be_read() -> Column:
     """Return whether a change is an insert that may be a row of a snapshot."""
     is_insert = F.col("op").isin("insert", "read") & (F.col("part") == 0)
     return F.coalesce(is_insert, F.lit(False))
+
+
+def is_unknown() -> Column:
+    """Return whether a change can't be read and has no key, so that it may be of any row."""
+    return ~F.col("is_readable") & F.col("key").isNull()
 
 
 def _half_of(rules: ComparisonRules) -> Column:

@@ -62,7 +62,7 @@ def decode_frame(
     time_zone: str = "UTC",
     other_columns: OtherColumns = "error",
     share_bytes: int | None = None,
-    numbers_rows: bool = False,
+    pairs_rows: bool = False,
     order: Order | None = None,
 ) -> DataFrame:
     """Return the row changes of one table, as ``event_schema(table)`` says.
@@ -75,7 +75,8 @@ def decode_frame(
     ``other_columns``: what becomes of columns that ``table`` does not have: an error, or skipped,
     undecoded where the format can. ``time_zone``: where texts of unknown zone are read, if the
     table has the instant in UTC. ``share_bytes``: how much of JSON lines a task reads.
-    ``numbers_rows``: ``source.row`` is the number of a row in its message, if that has several.
+    ``pairs_rows``: ``source.row`` is the number of a row in its message, if that has several, and a
+    row that can't be read keeps its key.
     ``order``: a column of its name has the places of rows.
     Raises: SchemaError, SourceError, ValueError for an option that is not known.
     """
@@ -93,7 +94,7 @@ def decode_frame(
         on_error,
         skips_others=other_columns == "skip",
         has_lines=source.kind == "jsonl",
-        numbers_rows=numbers_rows,
+        pairs_rows=pairs_rows,
         order=order,
     )
     if source.has_records:
