@@ -42,8 +42,9 @@ TINY_BOOLEAN = "tinyint(1)"  # on a boolean, where a definition says that it hol
 UNSIGNED_64 = "int64 unsigned"  # on an int64 that a definition says to be unsigned: it wraps
 DECIMAL_TEXT = "decimal"  # on the text of a decimal, where a definition says that it is one
 BYTES_TEXT = "bytes as "  # with the mode, on the text of bytes, where a definition says so
-DEFINED = "cdcwire.defined"  # a parameter: the kind of a definition, which bounds the values
-AMBIGUOUS = "cdcwire.ambiguous"  # a parameter: text of digits alone may be base64 or the number
+# Parameters of schemas that definitions give. No message has them: JSON has no lone surrogate.
+DEFINED = "\udfffdefined"  # the kind of a definition, which bounds the values
+AMBIGUOUS = "\udfffambiguous"  # text of digits alone may be base64 or the number
 UNTYPED = "unknown"  # on the string that a null without schema is read as
 UUID_TEXT = "io.debezium.data.Uuid"
 VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"

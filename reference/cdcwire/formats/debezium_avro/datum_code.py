@@ -25,7 +25,7 @@ from cdcwire.apache_avro.value_code import (
 from cdcwire.connect import ConnectValue, Field, Schema
 from cdcwire.connect.decimals import EXACT, MAX_DECIMAL_BYTES
 from cdcwire.connect.payload_patterns import Part, RowCode, tuple_of
-from cdcwire.connect.types import DEFINED, decimal_scale, is_variable_scale
+from cdcwire.connect.types import decimal_scale, is_variable_scale
 from cdcwire.core.compiled import Irregular, indented
 from cdcwire.core.compiled.varint_bytes import varint_bytes
 from cdcwire.core.limits import FREE_SCALE
@@ -107,8 +107,6 @@ class DatumCode:
     ) -> Part:
         """Return the part of a value that is not NULL; ``skip`` bytes before it were read."""
         schema = field.schema
-        if schema.parameter(DEFINED) is not None:
-            raise Irregular  # of a definition, which no schema of Avro has
         is_row = field.name in _ROWS and depth <= 2 and self.rows is not None
         if isinstance(kind, avro.Record) and depth <= _MAX_DEPTH:
             row = field.name if is_row else ""

@@ -41,7 +41,7 @@ def _count(schema: Schema, value: ConnectValue, digits: DecimalDigits, offset: i
         case "struct":
             if is_variable_scale(schema):
                 scale = value[schema.index("scale") or 0]
-                if abs(scale) <= MAX_SCALE:  # others are refused as decimals
+                if scale is not None and abs(scale) <= MAX_SCALE:  # others are refused as decimals
                     digits.add(scale, offset)
                 return
             for field, item in zip(schema.fields, value, strict=True):

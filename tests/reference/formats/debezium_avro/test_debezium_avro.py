@@ -12,12 +12,14 @@ import pytest
 import cdcwire.formats.debezium_avro
 from cdcwire.apache_avro.sources import KnownSchemas
 from cdcwire.connect import Field, Schema
+from cdcwire.connect.types import DEFINED
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader
 from cdcwire.formats.debezium_avro import FORMAT, OPTIONS, avro_text, plan_of_text, wire
 from cdcwire.formats.debezium_avro.names import adjusted_name
+from cdcwire.model.events import RowChange
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 
@@ -134,6 +136,55 @@ def test_header_of_another_size_is_refused() -> None:
     with pytest.raises(DecodeError) as caught:
         list(FORMAT.to_events(message, context=Context({"registry": "apicurio-headers"})))
     assert caught.value.clause == "debezium-avro: framing"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(b"\x00\x02\x01", None), (b"\x02\x04\x02\x01", "0.01")]
+)
+def test_decimal_whose_scale_is_null_is_null(value: bytes, expected: str | None) -> None:
+    """A union is not what Debezium writes there, but a schema may have it."""
+    scaled = {
+        "type": "record",
+        "name": "io.debezium.data.VariableScaleDecimal",
+        "fields": [{"name": "scale", "type": ["null", "int"]}, {"name": "value", "type": "bytes"}],
+    }
+    found = row_of(scaled, value)
+    assert found == (None if expected is None else Decimal(expected))
+
+
+def test_parameter_of_a_schema_never_acts_as_a_definition() -> None:
+    for name in (DEFINED, DEFINED.removeprefix("\udfff"), "cdcwire.defined"):
+        kind = {"type": "int", "connect.parameters": {name: "nothing("}}
+        if name == DEFINED:
+            with pytest.raises(DecodeError) as caught:
+                row_of(kind, b"\x0a")
+            assert caught.value.clause == "avro: schema text"
+        else:
+            assert row_of(kind, b"\x0a") == 5
+
+
+def row_of(kind: object, value: bytes) -> object:
+    """Return the value of the column ``a`` of an insert."""
+    columns = [{"name": "a", "type": kind}]
+    row = {"type": "record", "name": "Value", "fields": columns}
+    texts = ("version", "connector", "name", "db", "table")
+    members = [{"name": name, "type": "string"} for name in texts]
+    source = {
+        "type": "record",
+        "name": "Source",
+        "fields": [*members, {"name": "ts_ms", "type": "long"}],
+    }
+    fields = [
+        {"name": "after", "type": row},
+        {"name": "source", "type": source},
+        {"name": "op", "type": "string"},
+    ]
+    text = json.dumps({"type": "record", "name": "Envelope", "fields": fields})
+    sent = b"\x00\x00\x00\x00\x01" + value + b"\x061.4\x14postgresql\x02s\x02d\x02t\x00\x02c"
+    (event,) = FORMAT.to_events(KafkaMessage(None, sent), context=Context(schemas={"1": text}))
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    return event.after.values[0]
 
 
 def test_scales_of_a_schema_are_counted_as_digits() -> None:

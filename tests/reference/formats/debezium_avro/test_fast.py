@@ -245,7 +245,7 @@ def test_arrow_reads_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
-SCALED = {
+SCALED: dict[str, Any] = {
     "type": "record",
     "name": "VariableScaleDecimal",
     "namespace": "io.debezium.data",
@@ -279,6 +279,10 @@ TYPES: dict[str, object] = {
     "time": {"type": "int", "logicalType": "time-millis"},
     "date": {"type": "int", "logicalType": "date"},
     "scaled": SCALED,
+    "loosely scaled": {
+        **SCALED,
+        "fields": [{"name": "scale", "type": ["null", "int"]}, SCALED["fields"][1]],
+    },
     "fixed": {"type": "fixed", "name": "F", "size": 3},
     "enum": {"type": "enum", "name": "E", "symbols": ["a", "b"]},
     "array": {"type": "array", "items": ["null", "string"]},
