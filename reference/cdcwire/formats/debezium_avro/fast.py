@@ -28,6 +28,7 @@ from cdcwire.debezium.message import Change
 from cdcwire.debezium.plans import Feed, KeyFacts, Payloads, change_lines
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan
 from cdcwire.formats.debezium_avro.datum_code import DatumCode
+from cdcwire.formats.debezium_avro.fast_keys import ReadKey, key_function
 from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, id_in_headers
 from cdcwire.formats.debezium_avro.message import Datum
 from cdcwire.formats.debezium_avro.settings import Settings, read_settings
@@ -39,7 +40,6 @@ _PRICE_OF_A_FIELD = 1 << 8  # bytes that the plain decoder reads while a field's
 _ENTRY = 4
 _CDL = "message_version"
 
-ReadKey: TypeAlias = "Callable[[bytes, int], str | None]"
 ReadValue: TypeAlias = "Callable[[bytes, int, str | None], RowChange | None]"
 _Heads: TypeAlias = "tuple[bytes | None, bytes, bool]"
 
@@ -135,25 +135,8 @@ class RowDecoder(FastDecoder):
             return  # a key that is said to be unknown
         facts, read_key = KeyFacts((), heads[2]) if heads[2] else KeyFacts(None, False), None
         if key is not None:
-            facts, read_key = self._key(key)
+            facts, read_key = key_function(key, self.settings.key_field_name)
         self._routes[heads] = _Route(heads, read_key, self._value(value, found.envelope, facts))
-
-    def _key(self, plan: DatumPlan) -> tuple[KeyFacts, ReadKey]:
-        """Return what a key's schema says, and what reads the key. Raises: Irregular."""
-        code = DatumCode(plan.kind)
-        part = code.payload(plan.schema)
-        router = self.settings.key_field_name
-        physical_table = "None"
-        names = []
-        for field, value in zip(plan.schema.fields, part.columns, strict=True):
-            if field.name != router:
-                names.append(field.name)
-            elif field.schema.type == "string":
-                physical_table = value.name
-        may_be_null = any(field.schema.optional for field in plan.schema.fields)
-        lines = [*part.lines, f"return {physical_table}"]
-        read = compile_function("read_key", "data, position", lines, code.names)
-        return KeyFacts(tuple(names), True, may_be_null), read
 
     def _value(self, plan: DatumPlan, usual: Envelope, key: KeyFacts) -> ReadValue:
         """Return what reads the values of a schema. Raises: one of IRREGULARITIES."""

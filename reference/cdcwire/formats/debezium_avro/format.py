@@ -14,13 +14,11 @@ from cdcwire.apache_avro.sources import (
     with_prepared_schemas,
     with_schema_files,
 )
-from cdcwire.connect import Parsed
-from cdcwire.connect.keys import image_of_key
 from cdcwire.core.checks import checks
-from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
+from cdcwire.core.comparing import Comparing, KeyReader
 from cdcwire.core.configuration import Connector
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
@@ -29,12 +27,13 @@ from cdcwire.debezium.events import events_of
 from cdcwire.format import Format
 from cdcwire.formats.debezium_avro.carries import CARRIES
 from cdcwire.formats.debezium_avro.fast import RowDecoder
+from cdcwire.formats.debezium_avro.fast_keys import KeyColumns
 from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, read_framing
 from cdcwire.formats.debezium_avro.identify import identify
 from cdcwire.formats.debezium_avro.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_avro.spans import spans, warnings
 from cdcwire.formats.debezium_avro.ticdc import ticdc_messages
-from cdcwire.formats.debezium_avro.wire import MESSAGES, key_bytes, read_message, read_part
+from cdcwire.formats.debezium_avro.wire import MESSAGES, key_bytes, read_message
 from cdcwire.formats.debezium_avro.writing import written
 from cdcwire.model.events import Event
 
@@ -126,19 +125,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 
 def _key_reader(context: Context) -> KeyReader:
-    settings, schemas = read_settings(context), KnownSchemas(context.schemas)
-
-    def content(message: KafkaMessage) -> KeyContent | None:
-        if message.key is None:
-            return None
-        headers = dict(message.headers)
-        parsed: Parsed = read_part(Reader(message.key), "key", schemas, settings, headers)
-        columns = image_of_key(parsed)
-        if columns is not None and settings.key_field_name in columns.names:
-            columns = columns.only(frozenset(columns.names) - {settings.key_field_name})
-        return None if columns is None else KeyContent(columns)
-
-    return content
+    return KeyColumns(context).content
 
 
 def _head_bytes(context: Context) -> int:
