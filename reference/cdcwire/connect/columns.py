@@ -359,7 +359,8 @@ def _bit_plan(length: int | None, style: Style) -> ColumnPlan:
         size = value.bit_length() if length is None else length
         if value.bit_length() > size:
             raise EncodeError(f"{value} has more than {size} bits", KINDS)
-        sent = size if style.has_whole_bits else value.bit_length()
+        is_whole = style.has_whole_bits and length != types.UNLIMITED_BITS
+        sent = size if is_whole else value.bit_length()
         return value.to_bytes((sent + 7) // 8, "little")
 
     return ColumnPlan(Schema("bytes", name=types.BITS, version=1, parameters=parameters), bits)

@@ -37,6 +37,7 @@ ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
 TIDB_VECTOR = "io.debezium.data.TiDBVectorFloat32"  # TiCDC's: the text of a vector
 BITS = "io.debezium.data.Bits"
+UNLIMITED_BITS = 2147483647  # the length of a bit string without a limit
 ONE_BIT = "bit(1)"  # on a boolean, where a definition says that it is a bit string
 TINY_BOOLEAN = "tinyint(1)"  # on a boolean, where a definition says that it holds any int8
 UNSIGNED_64 = "int64 unsigned"  # on an int64 that a definition says to be unsigned: it wraps

@@ -186,6 +186,22 @@ MODES: dict[str, tuple[Type, object, dict[str, str | bool], str, str, object]] =
     ),
     "bits-zero": (BitType(10), 0, {}, "bytes", "io.debezium.data.Bits", ""),
     "bits": (BitType(10), 1, {}, "bytes", "io.debezium.data.Bits", "AQ=="),
+    "bits-whole": (
+        BitType(10),
+        1,
+        {"connector": "db2"},
+        "bytes",
+        "io.debezium.data.Bits",
+        "AQA=",
+    ),
+    "bits-unlimited": (  # not the 256 MiB of the length
+        BitType(2147483647),
+        5,
+        {"connector": "db2"},
+        "bytes",
+        "io.debezium.data.Bits",
+        "BQ==",
+    ),
 }
 
 
