@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.output.text import counts_text
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.property_run import PropertyRun
@@ -63,9 +64,8 @@ def run_property(
         with ProgressLine() as line:
             for name, cmd in _searches(results, judge):
 
-                def show(asked: int, kinds: int, title: str = f"{name} {cmd}") -> None:
-                    found = f", {kinds} kind{'s' * (kinds != 1)} of failure; shrinking"
-                    line.show(f"{title}: {asked} messages{found if kinds else ''}"[:79])
+                def show(found: Findings, title: str = f"{name} {cmd}") -> None:
+                    line.show(f"{title}: {counts_text(found)}"[:79])
 
                 findings = Findings()
                 try:
@@ -108,6 +108,14 @@ def _add(results: Results, name: str, cmd: Command, findings: Findings) -> None:
     for outcome in findings.failures:
         counts[outcome.verdict] += 1
     results.outcomes += findings.failures
+    run = results.property_run
+    assert run is not None
+    results.property_run = replace(
+        run,
+        asked=run.asked + findings.asked,
+        kinds=run.kinds + findings.kinds,
+        shrinks=run.shrinks + findings.shrinks,
+    )
     results.leaks += findings.leaks
     if findings.note:
         results.notes.append(f"{name} {cmd}: {findings.note}")

@@ -67,7 +67,16 @@ def _property(results: Results) -> dict[str, Json]:
     run = results.property_run
     if run is None:
         return {}
-    return {"property": {"examples": run.examples, "seed": run.seed, "saved": list(run.saved)}}
+    return {
+        "property": {
+            "examples": run.examples,
+            "seed": run.seed,
+            "messages": run.asked,
+            "kinds": run.kinds,
+            "shrinks": run.shrinks,
+            "saved": list(run.saved),
+        }
+    }
 
 
 def _group(group: FailureGroup) -> dict[str, Json]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
@@ -115,8 +116,35 @@ def remarks(results: Results) -> Iterator[str]:
     run = results.property_run
     if run is not None:
         budget = f"up to {run.examples} per format and direction"
+        yield f"note: {counts_text(run)}"
         yield f"note: generated messages, {budget}; --seed {run.seed} generates them again"
         yield from (f"saved: {file}" for file in run.saved)
+
+
+class SearchCounts(Protocol):
+    """The counts of a search with generated messages."""
+
+    @property
+    def asked(self) -> int:
+        """How many different messages the testee was asked."""
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of failure were seen."""
+
+    @property
+    def shrinks(self) -> int:
+        """How many times a smaller message of a kind was found."""
+
+
+def counts_text(found: SearchCounts) -> str:
+    """Return how many messages were generated, and what failed."""
+    text = _counted(found.asked, "generated message")
+    if not found.kinds:
+        return f"{text}, no failure"
+    return (
+        f"{text}, {_counted(found.kinds, 'kind')} of failure, {_counted(found.shrinks, 'shrink')}"
+    )
 
 
 def describe(testee: Description) -> str:
@@ -139,6 +167,8 @@ def verdict_line(results: Results) -> str:
         return f"INTERRUPTED: {binding} of {run} failed so far{aside}"
     if results.stopped_at is not None:
         return f"STOPPED: the first {run} ended in the same crash; nothing was answered"
+    if not results.was_run and results.property_run is not None:
+        return "NOTHING WAS RUN: each generated message needs something that the testee declines"
     if not results.was_run:
         return "NOTHING WAS RUN: every case is declined or skipped"
     if not results.has_failed:

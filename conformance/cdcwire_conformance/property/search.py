@@ -39,7 +39,6 @@ _MOST_CRASHES = 200
 _MOST_KINDS = 12  # of failures in one search; further ones are one kind
 _SECONDS_TO_SHRINK = 60.0
 _PHASES = (Phase.reuse, Phase.generate, Phase.shrink)
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +57,22 @@ class SearchSettings:
 
 @dataclass(slots=True)
 class Findings:
-    """Results of a search. ``failures``: the smallest sample of each kind. ``passed``: answers."""
+    """Results of a search. ``failures``: the smallest sample of each kind. ``passed``: answers.
+
+    ``asked``: how many different messages. ``kinds``: of failure that were seen. ``shrinks``: how
+    many times a smaller message of a kind was found.
+    """
 
     failures: list[Outcome] = field(default_factory=list)
     leaks: list[StateLeak] = field(default_factory=list)
     passed: int = 0
     asked: int = 0
+    kinds: int = 0
+    shrinks: int = 0
     note: str = ""
+
+
+Progress = Callable[[Findings], None]
 
 
 class PropertyFailure(Exception):
@@ -185,7 +193,7 @@ class _Search:
             self._answers[task.id] = None
             self._findings.passed += 1
         if self._progress is not None:
-            self._progress(self._findings.asked, len(self._types))
+            self._progress(self._findings)
         return self._answers[task.id]
 
     def _is_over(self) -> bool:
@@ -216,18 +224,28 @@ class _Search:
         if key not in self._types:
             self._types[key] = type("PropertyFailure", (PropertyFailure,), {})
             self._smallest[key] = outcome
+            self._findings.kinds += 1
         if size_of(outcome) <= size_of(self._smallest[key]):
+            self._findings.shrinks += size_of(outcome) < size_of(self._smallest[key])
             self._smallest[key] = outcome
         return self._types[key](outcome)
 
     def _confirm(self, found: list[Outcome]) -> None:
-        """Keep the smallest samples that a fresh process fails too; others are state leaks."""
+        """Keep the smallest samples that a fresh process fails too; the others have passed.
+
+        A sample that passed is a state leak, except one that was late at first.
+        """
         once = {outcome.id: outcome for outcome in found}
         for outcome in once.values():
             task = Task(outcome.id, outcome.case, outcome.cmd)
             again = self._noted(self._judge.confirm(self._testee, task, outcome))
             if again.is_bad:
                 self._findings.failures.append(with_clauses(again))
+            else:
+                self._findings.passed += 1
+        if self._timeouts >= _MOST_TIMEOUTS:
+            late = f"the search ended after {self._timeouts} messages without an answer in time"
+            self._findings.note = f"{late}; --timeout allows more"
 
 
 def is_fair(judge: Judge, task: Task, sample: Sample, through: Format) -> bool:

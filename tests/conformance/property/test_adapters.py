@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.property.search import Findings, SearchSettings, search
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared
@@ -58,11 +61,45 @@ def test_negative_numbers_that_javascript_loses_are_found(tmp_path: Path) -> Non
     assert_one_small_row(found_by(["node", str(tmp_path / "testee.js")], "craft"))
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_report_has_one_column_for_a_varint_that_javascript_misreads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in (ADAPTERS / "javascript").glob("*.js*"):
+        shutil.copy(file, tmp_path)
+    right = "return (zigzag >> 1n) ^ -(zigzag & 1n);"
+    plant(tmp_path / "craft_primitives.js", right, "return zigzag >> 1n;")
+    words = ["verify", "craft", "--property", "200", "--seed", "1", "--json", "r.json"]
+    assert main([*words, "--timeout", "60", "--", "node", "testee.js"]) == 1
+    out = capsys.readouterr().out
+    counts = re.search(r"(\d+) generated messages, (\d+) kinds? of failure, (\d+) shrinks?", out)
+    assert counts is not None
+    document = json.loads(Path("r.json").read_text("utf-8"))
+    names = ("messages", "kinds", "shrinks")
+    assert [int(each) for each in counts.groups()] == [document["property"][name] for name in names]
+    assert document["property"]["shrinks"] > 0
+    titles = [each["title"] for each in document["outcomes"] if each["verdict"] == "failed"]
+    assert titles
+    assert all(re.fullmatch(r"generated: 1 \w+ with [^,]+", title) for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("return strconv.FormatInt(value, 10)", "return strconv.FormatInt(value&0xffff, 10)"),
+        # A zigzag varint that is read as a plain one is twice the number.
+        (
+            "return strconv.FormatInt(value, 10)",
+            "return strconv.FormatInt((value<<1)^(value>>63), 10)",
+        ),
+    ],
+    ids=["cut", "zigzag"],
+)
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs go")
-def test_integers_that_go_cuts_are_found(tmp_path: Path) -> None:
+def test_integers_that_go_misreads_are_found(tmp_path: Path, right: str, wrong: str) -> None:
     shutil.copytree(ADAPTERS / "go", tmp_path / "go")
-    right = "return strconv.FormatInt(value, 10)"
-    plant(tmp_path / "go/ticdc/ticdc.go", right, "return strconv.FormatInt(value&0xffff, 10)")
+    plant(tmp_path / "go/ticdc/ticdc.go", right, wrong)
     built = subprocess.run(
         ["go", "build", "-o", str(tmp_path / "wrong"), "./hamba"],
         cwd=tmp_path / "go",

@@ -17,6 +17,7 @@ from cdcwire_conformance.property.search import Findings, SearchSettings, search
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared
 from cdcwire_conformance.suite import get_suite
+from cdcwire_conformance.testees import NoAnswer
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 
 pytest.importorskip("hypothesis")
@@ -51,6 +52,28 @@ def found_in(
     judge = Judge(testee.start(), Declared(choices=through.choices))
     settings = SearchSettings(examples, 1, database, seconds_to_shrink=600)
     return search(testee, judge, format_name, "decode", settings), testee
+
+
+class Late(InProcessTestee):
+    """A testee whose first answers come too late, as on a slow machine."""
+
+    left = 5
+
+    def ask(self, *arguments: Any, **members: Any) -> Any:
+        if self.left:
+            self.left -= 1
+            raise NoAnswer("timed out", "no answer within 1 s")
+        return super().ask(*arguments, **members)
+
+
+def test_answers_that_are_late_at_first_count_as_passed() -> None:
+    through = get_format("craft")
+    testee = Late("late", {"craft": Codec(through.to_events)})
+    judge = Judge(testee.start(), Declared(choices=through.choices))
+    findings = search(testee, judge, "craft", "decode", SearchSettings(20, 1))
+    assert findings.failures == []
+    assert findings.passed > 0
+    assert "after 5 messages without an answer in time; --timeout allows more" in findings.note
 
 
 def known_wrong_of(format_name: str, name: str) -> KnownWrong:
