@@ -21,9 +21,9 @@ from cdcwire.arrow.schema import (
 )
 from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import Order
 from cdcwire.model.names import TableName, full_schema
+from cdcwire_conformance.compare.deleted_rows import DeletedRows, deleted_rows, whole_deletes
 from cdcwire_conformance.compare.last_state import LastState, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.result import RowPlace
 from cdcwire_conformance.compare.rules import CompareOptions, Side
@@ -169,12 +169,6 @@ def side_of(source: Source, context: Context) -> Side:
     return Side(source.format, context.options, source.kind == "prefix")
 
 
-def _whole_deletes(source: Source) -> dict[str, OptionValue]:
-    """Return the option by which all deletes are read whole, if a format has one."""
-    carried = source.format.carries.fields["before of delete"]
-    return dict([carried.setting]) if carried.verdict == "option" else {}
-
-
 def _included(source: Source, options: CompareOptions) -> frozenset[TableName] | None:
     """Return the tables that are wanted, as the source may name them."""
     rewrite = source.format.comparing.rewrite_name
@@ -191,20 +185,17 @@ def _included(source: Source, options: CompareOptions) -> frozenset[TableName] |
 class FeedFacts:
     """Facts about a feed from the first scan of it, by the feed's own names of tables.
 
-    ``lacks_old_images``: tables whose updates all lack their before image. ``has_key_deletes``:
-    tables that have a delete with the columns of its key only. ``reads_whole_deletes``: the rows of
-    other tables show that all their deletes are to be read whole. ``ill_formed``:
-    columns of text that is not UTF-8, as far as that was looked for. ``rows``: how many each has.
-    ``of_rows``: the facts of their rows. ``keys``: the Kafka keys of all messages. ``extent``:
-    messages and positions. ``bare`` and ``databases``: the names without a database,
-    and the databases, of those that have one. ``spans``: where the rows are. ``new_columns``:
-    columns of after images; tables that may have others there are left out.
+    ``lacks_old_images``: tables whose updates all lack their before image. ``deletes``: what rows
+    show of deletes. ``ill_formed``: columns of text that is not UTF-8, as far as that was looked
+    for. ``rows``: how many each has. ``of_rows``: the facts of their rows. ``keys``: the Kafka keys
+    of all messages. ``extent``: messages and positions. ``bare`` and ``databases``: the names
+    without a database, and the databases, of those that have one. ``spans``: where the rows are.
+    ``new_columns``: columns of after images; tables that may have others there are left out.
     """
 
     others: OtherEvents = field(default_factory=OtherEvents)
     lacks_old_images: frozenset[TableName] = frozenset()
-    has_key_deletes: frozenset[TableName] = frozenset()
-    reads_whole_deletes: bool = False
+    deletes: DeletedRows = field(default_factory=DeletedRows)
     ill_formed: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
     rows: Mapping[TableName, int] = field(default_factory=dict)
     of_rows: Mapping[TableName, RowFacts] = field(default_factory=dict)
@@ -256,9 +247,10 @@ class OpenedFeed:
         For deletes of other tables it does not matter: their keys alone are compared.
         """
         context = self.opened.context
-        if not self.facts.reads_whole_deletes:
+        if not self.facts.deletes.read_whole:
             return context
-        return replace(context, options={**context.options, **_whole_deletes(self.source)})
+        option = whole_deletes(self.source.format)
+        return replace(context, options={**context.options, **option})
 
     @property
     def side(self) -> Side:
@@ -313,16 +305,10 @@ class OpenedFeed:
             if name != own:
                 aliases[name] = Alias(self.source.format.name, own, {})
             tables[name] = _renamed(each.table, name, {})
-        mixed = frozenset[TableName]()
-        if _whole_deletes(self.source):
-            both = (each for each in found.tables if each.has_key_deletes)
-            mixed = frozenset(_own_name(each) for each in both if each.has_whole_deletes)
-        key_deletes = frozenset(_own_name(each) for each in found.tables if each.has_key_deletes)
         facts = FeedFacts(
             found.others,
             frozenset(_own_name(each) for each in found.tables if each.lacks_old_images),
-            key_deletes - mixed,
-            bool(mixed),
+            deleted_rows(self.source.format, found.tables),
             {_own_name(each): each.ill_formed for each in found.tables if each.ill_formed},
             {_own_name(each): each.rows for each in found.tables},
             {_own_name(each): each.facts for each in found.tables},
@@ -364,7 +350,7 @@ class OpenedFeed:
         """
         name = self.own_name((own.schema, own.table))
         after = self.facts.new_columns.get(name)
-        if name not in self.facts.has_key_deletes or after is None or after:
+        if name not in self.facts.deletes.key_only or after is None or after:
             return other
         return other.with_columns(set(other.column_names) & set(own.column_names))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
+from cdcwire_conformance.compare.deleted_rows import between_text
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.orders import BothFacts
 from cdcwire_conformance.compare.rules import (
@@ -17,6 +18,7 @@ from cdcwire_conformance.compare.rules import (
     final_rules,
     terms_of,
 )
+from cdcwire_conformance.decode.old_rows import POSITION
 
 
 def facts_of(
@@ -77,7 +79,8 @@ def rules_of_table(
 ) -> tuple[ComparisonRules, list[tuple[str, str]]]:
     """Return the rules of one table, and what they leave out of it.
 
-    Some deletes have their key only, by the settings of the table in its database. Its updates may
+    Some deletes have their key only, by the settings of the table in its database, which may alter
+    from one position to another. Its updates may
     then come without old values too. If all updates of a table lack them in such a feed, they are
     not compared.
     """
@@ -86,7 +89,7 @@ def rules_of_table(
     left_out: list[tuple[str, str]] = []
     sides = (("left", left, left.own_name(name)), ("right", right, right.own_name(name)))
     for side, feed, own in sides:
-        if rules.deleted_columns == "all" and own in feed.facts.has_key_deletes:
+        if rules.deleted_columns == "all" and own in feed.facts.deletes.key_only:
             carried = feed.side.carries.fields["before of delete"]
             reason = f"the {side} feed sends the key only"
             if carried.verdict == "option":  # the message does not say whether it has the row
@@ -98,4 +101,19 @@ def rules_of_table(
             reason = f"no update of the {side} feed has one"
             left_out.append(("before images of updates", reason))
             rules = replace(rules, has_old_values=False, splits_unique_keys=False)
+        between = feed.facts.deletes.between.get(own, ())
+        reason = f"the {side} feed may lack them {between_text(between)}"
+        is_by_position = rules.position == POSITION and not rules.in_halves
+        if between and not is_by_position:
+            reason += f", and rows do not pair by {POSITION}"
+        if between and rules.deleted_columns == "all" and own in feed.facts.deletes.read_whole:
+            left_out.append(("columns of deletes beyond the key", reason))
+        if between and rules.has_old_values:
+            left_out.append(("before images of updates", reason))
+        if is_by_position:
+            rules = replace(rules, key_only_between=(*rules.key_only_between, *between))
+        elif between:
+            rules = replace(
+                rules, deleted_columns="key", has_old_values=False, splits_unique_keys=False
+            )
     return rules, left_out

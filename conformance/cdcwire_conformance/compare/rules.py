@@ -27,6 +27,7 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.meaning import NO_MEANING, Meaning
 from cdcwire_conformance.compare.orders import BothFacts
+from cdcwire_conformance.decode.old_rows import Between
 from cdcwire_conformance.decode.reading import OnError
 from cdcwire_conformance.decode.row_facts import FIELDS, KEY_ONLY
 
@@ -137,6 +138,8 @@ class ComparisonRules:
     ``commit_ms`` is compared without the part below a second. ``folds_ops``: a side can't
     distinguish insert from update, so that both count as "upsert". ``has_old_values``: before
     images of updates are compared. ``deleted_columns``: those compared of a delete.
+    ``key_only_between``: positions between which only the key of a delete is compared, and no
+    before image of an update.
     ``fills_unchanged``: columns that only an after image has are unchanged in its before image, and
     an update that changes nothing counts as an insert. ``has_bare_deletes``: on a side deletes have
     neither position nor fields. They pair by their key, the last position that it had before, and
@@ -162,6 +165,7 @@ class ComparisonRules:
     folds_ops: bool = False
     has_old_values: bool = True
     deleted_columns: DeletedColumns = "all"
+    key_only_between: tuple[Between, ...] = ()
     fills_unchanged: bool = False
     has_bare_deletes: bool = False
     has_bare_reads: bool = False
@@ -179,6 +183,18 @@ class ComparisonRules:
         """The operations without a position and fields, which pair by what came before them."""
         deletes = ("delete",) if self.has_bare_deletes else ()
         return (*deletes, "read") if self.has_bare_reads else deletes
+
+    @property
+    def cuts_deletes(self) -> bool:
+        """Return whether only the key is compared of all or some deletes."""
+        return self.deleted_columns == "key" or bool(self.key_only_between)
+
+    def is_cut_at(self, position: int | str | None) -> bool:
+        """Return whether old rows at a position are left out, except for the key of a delete."""
+        return isinstance(position, int) and any(
+            (before is None or before < position) and (after is None or position < after)
+            for before, after in self.key_only_between
+        )
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from cdcwire_conformance.decode.clock_changes import ClockFacts
+from cdcwire_conformance.decode.old_rows import NO_OLD_ROWS, OldRows
 
 FIELDS = ("tx_id", "commit_ms", "partition")
 """The fields of a position that are compared, where both feeds have them."""
@@ -65,7 +66,8 @@ class RowFacts:
     by name. ``fields``: how many changes have each of ``FIELDS``. ``is_complete``: all rows were
     looked at. ``old_images``: how many updates have their before image. ``whole_deletes``: how many
     deletes have columns beyond the key; they are counted where an option denies that there are any.
-    ``clocks``: values in hours that a zone skips or repeats, by column.
+    ``clocks``: values in hours that a zone skips or repeats, by column. ``old_rows``: which rows
+    show that old rows are whole.
     """
 
     changes: int = 0
@@ -76,6 +78,7 @@ class RowFacts:
     old_images: int = 0
     whole_deletes: int = 0
     clocks: Mapping[str, ClockFacts] = field(default_factory=dict)
+    old_rows: OldRows = NO_OLD_ROWS
 
     def order(self, name: str) -> OrderFacts:
         """Return the facts of an order."""
@@ -99,6 +102,7 @@ class RowFacts:
             self.old_images + other.old_images,
             self.whole_deletes + other.whole_deletes,
             clocks,
+            self.old_rows.joined(other.old_rows),
         )
 
 

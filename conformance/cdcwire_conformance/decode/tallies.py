@@ -15,6 +15,7 @@ from cdcwire.core.rows import Row
 from cdcwire.format import Format
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.decode.extents import Extent
+from cdcwire_conformance.decode.old_rows import OldRowsTally
 from cdcwire_conformance.decode.row_facts import (
     FIELDS,
     PLACES_KEPT,
@@ -52,6 +53,7 @@ class RowTally:
         self._changes = 0
         self._reads = 0
         self._deletes_beyond_key = 0
+        self._old_rows = OldRowsTally()
         self._bounds: dict[str, tuple[int, int]] = {}
         self._parts: set[Any] = set()
         self._offsets: tuple[int, int] | None = None
@@ -86,11 +88,14 @@ class RowTally:
                     old = change.old if isinstance(change, Row) else change.before
                     self.updates += 1
                     self.old_images += old is not None
+                    self._old_rows.add(_place_of(change), is_whole=old is not None)
             elif change.op == "delete":
                 has_more = has_more_than_key(change)
                 self._deletes_beyond_key += has_more
                 self.has_whole_deletes |= change.sent != "key"
                 self.has_key_deletes |= change.sent == "key" and not has_more
+                if change.sent != "key":
+                    self._old_rows.add(_place_of(change), is_whole=True)
 
     def _add_places(self, places: Iterable[MessagePlace]) -> None:
         if len(self._parts) < PARTS_KEPT:
@@ -113,6 +118,7 @@ class RowTally:
             dict(self._fields),
             old_images=self.old_images,
             whole_deletes=self._deletes_beyond_key,
+            old_rows=self._old_rows.found,
         )
 
     @property
@@ -206,6 +212,11 @@ class _OrderTally:
             self._problem,
             self._range,
         )
+
+
+def _place_of(change: Change) -> int | None:
+    """Return where a row is among those of its database; rows of a fast decoder do not say it."""
+    return None if isinstance(change, Row) else change.position.lsn
 
 
 def has_more_than_key(delete: Change) -> bool:

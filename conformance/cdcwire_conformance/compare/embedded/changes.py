@@ -268,7 +268,7 @@ class Splitter:
     def _split(self, row: FedRow, before: Image | None, after: Image | None) -> Iterator[Change]:
         """Yield the delete and the insert that an update of a key is compared as."""
         if before is not None:
-            old = self._deleted(before)
+            old = self._deleted(row, before)
             yield self._change(row, "delete", None, self._key_of(before), 0, old, None)
         if after is not None:
             yield self._change(row, "insert", None, self._key_of(after), 1, None, after)
@@ -291,8 +291,8 @@ class Splitter:
                 return
         if op == "delete":
             part = self._part(half) if rules.deleted_columns == "all" else 0
-            yield self._change(row, op, half, key, part, self._deleted(before), after)
-        elif is_update and not rules.has_old_values:
+            yield self._change(row, op, half, key, part, self._deleted(row, before), after)
+        elif is_update and (not rules.has_old_values or rules.is_cut_at(row.position)):
             yield self._change(row, op, half, key, 0, None, after)
         elif is_update and rules.fills_unchanged and before == after:
             # With its changed columns only, an update that changes nothing looks like an insert.
@@ -352,9 +352,11 @@ class Splitter:
                 return True
         return False
 
-    def _deleted(self, before: Image | None) -> Image | None:
+    def _deleted(self, row: FedRow, before: Image | None) -> Image | None:
         """Return what is compared of a deleted row."""
-        if before is None or self.rules.deleted_columns == "all":
+        if before is None or not (
+            self.rules.deleted_columns == "key" or self.rules.is_cut_at(row.position)
+        ):
             return before
         key = set(self._key)
         values = (value if number in key else None for number, value in enumerate(before[0]))

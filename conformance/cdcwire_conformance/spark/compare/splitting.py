@@ -127,7 +127,7 @@ def _formed(
         for side in _SIDES:
             found = form(F.col(side), F.col(f"{side}_has"), layout.fields, layout.fields)
             columns += [value.alias(f"{side}{suffix}_{name}") for name, value in found.items()]
-        if rules.deleted_columns == "key":
+        if rules.cuts_deletes:
             found = form(F.col("before"), F.lit(b""), layout.fields, layout.keys)
             columns += [value.alias(f"deleted{suffix}_{name}") for name, value in found.items()]
     return frame.select(*columns)
@@ -168,9 +168,11 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
         kept.append(rules.position)
     images: dict[str, Column] = {}
     for suffix in forms:
-        for side in (*_SIDES, *(["deleted"] if rules.deleted_columns == "key" else [])):
-            names = _names_of(formed, f"{side}{suffix}_")
-            struct = F.struct(*(F.col(name).alias(short) for short, name in names.items()))
+        for side in (*_SIDES, *(["deleted"] if rules.cuts_deletes else [])):
+            struct = _struct_of(formed, f"{side}{suffix}_")
+            if side == "deleted" and rules.deleted_columns == "all":
+                is_cut = _is_cut(rules)
+                struct = F.when(is_cut, struct).otherwise(_struct_of(formed, f"before{suffix}_"))
             has = F.col("has_after" if side == "after" else "has_before")
             images[f"{side}{suffix}"] = F.when(has, struct)
 
@@ -193,18 +195,20 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
         return F.struct(*columns)
 
     op, key = F.col("op"), F.coalesce(F.col("key_after"), F.col("key_before"))
-    deleted = "deleted" if rules.deleted_columns == "key" else "before"
+    deleted = "deleted" if rules.cuts_deletes else "before"
     has_halves = rules.in_halves and rules.has_old_values
     is_readable = F.col("is_readable")  # each row that can't be read has a part 0, to be counted
     number = F.when(is_readable & (own_half == "after"), 1).otherwise(0) if has_halves else 0
     parts = F.array(part(op, key, number, ("before", "after")))
-    if not rules.has_old_values:
+    if not rules.has_old_values or rules.key_only_between:
         without = F.array(part(op, key, 0, (None, "after")))
-        parts = F.when(op == "update", without).otherwise(parts)
+        is_without = (op == "update") & (_is_cut(rules) if rules.has_old_values else F.lit(True))
+        parts = F.when(is_without, without).otherwise(parts)
     if rules.fills_unchanged and rules.has_old_values:
         # With its changed columns only, an update that changes nothing looks like an insert.
         is_idle = (op == "update") & images["before"].eqNullSafe(images["after"])
         as_insert = F.array(part(F.lit("insert"), key, 0, (None, "after")))
+        is_idle &= ~_is_cut(rules)
         parts = F.when(is_idle, as_insert).otherwise(parts)
     if deleted != "before":
         key_only = F.array(part(op, key, 0, (deleted, "after")))
@@ -253,9 +257,23 @@ def _half_of(rules: ComparisonRules) -> Column:
     return half
 
 
-def _names_of(frame: DataFrame, prefix: str) -> dict[str, str]:
+def _struct_of(frame: DataFrame, prefix: str) -> Column:
     """Return the frame's columns that have this prefix, by the rest of their names."""
-    return {name[len(prefix) :]: name for name in frame.columns if name.startswith(prefix)}
+    names = [name for name in frame.columns if name.startswith(prefix)]
+    return F.struct(*(F.col(name).alias(name[len(prefix) :]) for name in names))
+
+
+def _is_cut(rules: ComparisonRules) -> Column:
+    """Return whether a change is where old rows are left out."""
+    found = F.lit(False)
+    for before, after in rules.key_only_between:
+        position, bounds = F.col(rules.position or ""), F.lit(True)
+        if before is not None:
+            bounds &= position > F.lit(str(before)).cast(_SEQUENCE)
+        if after is not None:
+            bounds &= position < F.lit(str(after)).cast(_SEQUENCE)
+        found |= bounds
+    return F.coalesce(found, F.lit(False))
 
 
 def has_column(side: str, number: int) -> Column:

@@ -165,6 +165,28 @@ def test_event_fields_are_compared_if_both_have_them(
     assert named(difference) == {"partition": ("3", "4")}
 
 
+def test_old_rows_are_left_out_between_positions(
+    frame_of: MakeFrame, compare_frames: Compare
+) -> None:
+    def rows(n: int, *, has_old: bool) -> list[Change]:
+        old = {"n": n, "s": "y"} if has_old else None
+        change = update(2, old, {"n": 7, "s": "x"})
+        return [
+            {**each, "ts": ts}
+            for ts in (10, 15, 20)
+            for each in (delete({"id": 1, "n": n}), change)
+        ]
+
+    left, right = (frame_of(TABLE, rows(n, has_old=n == 5)) for n in (5, 6))
+    rules = ComparisonRules(key_only_between=((10, 20),))
+    found = compare_frames(left, right, TABLE, rules)
+    assert {dict(each.position)["commit_ts"] for each in found.differences} == {"10", "20"}
+    assert found.counts == Counts(6, 6, 6, 6, 2, changed=4)
+    open_ended = replace(rules, key_only_between=((None, 12), (18, None)))
+    found = compare_frames(left, right, TABLE, open_ended)
+    assert {dict(each.position)["commit_ts"] for each in found.differences} == {"15"}
+
+
 def test_unreadable_rows_are_counted_and_never_equal(
     frame_of: MakeFrame, compare_frames: Compare
 ) -> None:

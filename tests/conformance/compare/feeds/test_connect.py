@@ -13,7 +13,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.model.text import table_to_json
 from cdcwire.registry import get_format
@@ -195,6 +195,86 @@ def test_the_option_says_that_the_identity_is_not_full(compare: Compare, tmp_pat
     given = "replica-identity=index"
     code, out, _ = compare(left, right, "--left-option", given, "--right-option", given)
     assert code == 0, out
+
+
+def stream_with_schema(folder: Path, rows: Iterable[tuple[Op, Any, Any]]) -> str:
+    """Write changes with their schemas, one after the other: operation, old row, new row."""
+    extra = {"connector": "postgresql", "connector_version": "2.7.4.Final", "snapshot": "false"}
+    events = []
+    for number, (op, *images) in enumerate(rows):
+        before, after = (each and Image((ID, N, V), each) for each in images)
+        at = Position(lsn=100 + number, commit_ms=1, sent_ms=1, tx_id="1")
+        table = Table("t", "shop", "d", key=("id",))
+        events.append(RowChange(table, op, before, after, at, extra=extra))
+    folder.mkdir()
+    write_messages(str(folder / "messages.jsonl"), get_format("debezium-json").from_events(events))
+    return f"debezium-json:file:{folder}"
+
+
+def stream_of_updates(first: Any, last: Any, *, is_full: bool) -> list[tuple[Op, Any, Any]]:
+    """Return a stream with a delete before and after lsn 103.
+
+    ``is_full``: REPLICA IDENTITY was FULL before 103 too.
+    """
+    return [
+        ("update", (1, 4, "a") if is_full else None, (1, 5, "a")),  # 100
+        ("delete", first, None),
+        ("update", (3, 4, "c") if is_full else None, (3, 5, "c")),  # 102
+        ("update", (3, 5, "c"), (3, 6, "c")),
+        ("delete", (3, 6, "c"), None),  # 104
+        ("delete", last, None),
+    ]
+
+
+BEFORE = "columns of deletes beyond the key", "before images of updates"
+
+
+def test_an_identity_that_alters_decides_message_by_message(
+    compare: Compare, tmp_path: Path
+) -> None:
+    altered = stream_of_updates((2, 0, None), BARE, is_full=False)
+    left = stream_with_schema(tmp_path / "a", altered)
+    always = stream_of_updates((2, 7, "b"), BARE, is_full=True)
+    right = stream_with_schema(tmp_path / "b", always)
+    for sides, name in (((left, right), "left"), ((right, left), "right")):
+        code, out, document = compare(*sides)
+        assert code == 0, out
+        assert [(each["name"], each["reason"]) for each in document["tables"][0]["left_out"]] == [
+            (each, f"the {name} feed may lack them before lsn 103") for each in BEFORE
+        ]
+    for number, value in enumerate([(2, 0, "x"), (2, 7, None)]):
+        other = stream_of_updates((2, 7, "b"), value, is_full=True)
+        code, out, document = compare(left, stream_with_schema(tmp_path / f"c{number}", other))
+        assert code == 1, out
+        assert document["tables"][0]["counts"]["changed"] == 1
+
+
+def test_old_rows_of_updates_are_compared_where_both_feeds_have_them(
+    compare: Compare, tmp_path: Path
+) -> None:
+    """REPLICA IDENTITY alters, and no row is deleted."""
+    first, _, third, *_ = stream_of_updates(None, None, is_full=True)
+    left = stream_with_schema(tmp_path / "a", [("update", None, first[2]), third])
+    code, out, document = compare(left, stream_with_schema(tmp_path / "b", [first, third]))
+    assert code == 0, out
+    (left_out,) = document["tables"][0]["left_out"]
+    assert left_out["reason"] == "the left feed may lack them before lsn 101"
+    other: tuple[Op, Any, Any] = ("update", (3, 9, "c"), third[2])
+    code, out, _ = compare(left, stream_with_schema(tmp_path / "c", [first, other]))
+    assert code == 1, out
+
+
+def test_an_identity_that_alters_decides_nothing_without_its_positions(
+    compare: Compare, tmp_path: Path
+) -> None:
+    left, right = (
+        stream_with_schema(tmp_path / name, stream_of_updates((2, 0, None), last, is_full=False))
+        for name, last in (("a", BARE), ("b", (2, 0, "x")))
+    )
+    code, out, document = compare(left, right, "--pair-by", "key")
+    assert code == 0, out
+    reasons = [each["reason"] for each in document["tables"][0]["left_out"]]
+    assert reasons[0].endswith("and rows do not pair by lsn")
 
 
 def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path: Path) -> None:
