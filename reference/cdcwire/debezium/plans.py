@@ -122,10 +122,15 @@ class PartWriter(Protocol):
 
 
 class Payloads(NamedTuple):
-    """The schema of some payloads, and a usual one of them, whose connector all have."""
+    """The schema of some payloads, and a usual one of them, whose connector all have.
+
+    ``is_typed``: the schema has the types that the connector leaves open, and all else that is
+    read; it holds for the table of ``usual`` alone.
+    """
 
     schema: Schema
     usual: ConnectValue
+    is_typed: bool = False
 
 
 def change_lines(
@@ -142,15 +147,15 @@ def change_lines(
     schema holds for the table of the usual payload alone.
     Raises: one of IRREGULARITIES, for what has no plan.
     """
-    schema, usual = payloads
+    schema, usual, is_typed = payloads
     connector = _member(schema, usual, "source", "connector")
     if not isinstance(connector, str) or not connector or connector == "mongodb":
         raise Irregular
     declared = source_of(connector)
-    if declared.has_undeclared:
+    if declared.has_undeclared and not is_typed:
         raise Irregular  # the schema does not have all that is read
     placeholder = feed.settings.placeholder if declared.has_placeholder else ""
-    is_shared = code is None
+    is_shared = code is None and not is_typed
     writer.rows = (code or partial(ImageCode, schema))(writer.names, placeholder)
     part = writer.payload(schema, usual)
     table = None if is_shared else tuple(_member(schema, usual, "source", name) for name in _NAMES)

@@ -17,7 +17,7 @@ from cdcwire.connect import ConnectValue, Schema, types
 from cdcwire.connect.cdl import Row
 from cdcwire.connect.schema import NO_DEFAULT, TIDB_TYPE, Field
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.debezium.message import Change
+from cdcwire.debezium.message import Change, Source
 from cdcwire.debezium.source import table_named
 from cdcwire.model import kinds
 from cdcwire.model.events import Table
@@ -30,9 +30,7 @@ _BYTES = frozenset(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "lo
 
 def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
     """Return a change whose columns have the types that ``tidb_type`` or a definition gives."""
-    named = table_named(change.source)
-    known = next((t for t in tables if (t.schema, t.name) == (named.schema, named.name)), named)
-    defined = {column.name: column.type for column in known.columns or ()}
+    defined = _defined(change.source, tables)
     warnings = list(change.warnings)
     for row in (change.before, change.after):
         pairs = list(zip(row.schema.fields, row.values or (), strict=False))
@@ -54,6 +52,31 @@ def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
         after=_row(change.after, "after", defined),
         warnings=tuple(warnings),
     )
+
+
+def typed_schema(schema: Schema, source: Source, tables: tuple[Table, ...]) -> Schema:
+    """Return the schema of a payload whose rows have the types that ``with_types`` gives them.
+
+    It holds for the table of ``source``, where the payload has all columns of its schema.
+    """
+    defined = _defined(source, tables)
+
+    def typed_row(row: Schema) -> Schema:
+        fields = (Field(f.name, _typed(f.schema, defined.get(f.name))) for f in row.fields)
+        return replace(row, fields=tuple(fields))
+
+    members = (
+        Field(each.name, typed_row(each.schema)) if each.name in ("before", "after") else each
+        for each in schema.fields
+    )
+    return replace(schema, fields=tuple(members))
+
+
+def _defined(source: Source, tables: tuple[Table, ...]) -> dict[str, kinds.Type]:
+    """Return the types of columns that the definition of a source's table gives."""
+    named = table_named(source)
+    known = next((t for t in tables if (t.schema, t.name) == (named.schema, named.name)), named)
+    return {column.name: column.type for column in known.columns or ()}
 
 
 def _shown(names: list[str]) -> str:

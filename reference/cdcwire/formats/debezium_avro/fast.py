@@ -6,7 +6,7 @@ are read, and ``cdcwire.debezium.plans`` what they decide of the event. All othe
 decoded in the plain way, which says where and why. So both accept and reject the same bytes with
 the same errors.
 
-Not read in the fast way: rows by themselves, TiCDC's changes, messages without value.
+Not read in the fast way: rows by themselves, messages without value.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, schema_of
-from cdcwire.connect import Envelope
 from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular, compile_function
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
 from cdcwire.core.message import Message as AnyMessage
+from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Change
 from cdcwire.debezium.plans import Feed, KeyFacts, Payloads, change_lines
+from cdcwire.debezium.ticdc_types import typed_schema
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan
 from cdcwire.formats.debezium_avro.datum_code import DatumCode
 from cdcwire.formats.debezium_avro.fast_keys import ReadKey, key_function
@@ -136,14 +137,20 @@ class RowDecoder(FastDecoder):
         facts, read_key = KeyFacts((), heads[2]) if heads[2] else KeyFacts(None, False), None
         if key is not None:
             facts, read_key = key_function(key, self.settings.key_field_name)
-        self._routes[heads] = _Route(heads, read_key, self._value(value, found.envelope, facts))
+        self._routes[heads] = _Route(heads, read_key, self._value(value, found, facts))
 
-    def _value(self, plan: DatumPlan, usual: Envelope, key: KeyFacts) -> ReadValue:
+    def _value(self, plan: DatumPlan, usual: Change, key: KeyFacts) -> ReadValue:
         """Return what reads the values of a schema. Raises: one of IRREGULARITIES."""
-        if plan.schema.index(_CDL) is not None:
+        schema, is_typed = plan.schema, source_of(usual.source.connector).has_undeclared
+        if schema.index(_CDL) is not None:
             raise Irregular
+        if is_typed:
+            if self.settings.lint == "strict":
+                raise Irregular  # the types have warnings of their own
+            schema = typed_schema(schema, usual.source, self.tables)
         code = DatumCode(plan.kind)
-        _, lines = change_lines(code, Payloads(plan.schema, usual.payload), key, self._feed)
+        payloads = Payloads(schema, usual.envelope.payload, is_typed)
+        _, lines = change_lines(code, payloads, key, self._feed)
         parameters = "data, position, physical_table"
         read: ReadValue = compile_function("read_value", parameters, lines, code.names)
         return read

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cache
 from itertools import count
 from typing import Any, TypeAlias
@@ -25,9 +26,10 @@ from cdcwire.formats.debezium_avro import fast as fast_module
 from cdcwire.formats.debezium_avro import wire
 from cdcwire.formats.debezium_avro.fast import RowDecoder
 from cdcwire.formats.debezium_avro.format import FORMAT
-from cdcwire.model.events import Event, Position, RowChange
+from cdcwire.model.events import Event, Image, Position, RowChange
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -140,6 +142,66 @@ def test_workload_is_read_as_the_plain_decoder_reads_it(name: str, producer: str
     decoder = taught(found, context)
     for message in found.messages:
         assert outcome(decoder.decode, message) == outcome(plain(context), message)
+
+
+TICDC_TABLES = parse_ddl(
+    """
+    CREATE TABLE t (
+      id BIGINT UNSIGNED PRIMARY KEY, d DECIMAL(10,2), u BIGINT UNSIGNED, b BIT(12), bin BINARY(2),
+      dt DATETIME(6), e ENUM('a','b'), t TEXT, j JSON
+    );
+    """,
+    "shop",
+)
+TICDC_ROW = (7, Decimal("-1.50"), 2**64 - 1, 5, b"\x00\xff", "2024-02-29 12:34:56", "b", "é", "[1]")
+TICDC: dict[str, Options] = {
+    "plain": {},
+    "texts": {
+        "avro-bigint-unsigned-handling-mode": "string",
+        "avro-decimal-handling-mode": "string",
+    },
+    "types": {
+        "avro-bigint-unsigned-handling-mode": "string",
+        "avro-decimal-handling-mode": "string",
+        "enable-tidb-extension": True,
+    },
+}
+
+
+def ticdc_feed(mode: str) -> Feed:
+    """Return an insert, updates and a delete as TiCDC sends them."""
+    options: Options = {"dialect": "ticdc", **TICDC[mode]}
+    (table,) = TICDC_TABLES
+    columns = table.columns or ()
+    row = TICDC_ROW if "avro-bigint-unsigned-handling-mode" in options else (7, *TICDC_ROW[1:2], 9)
+    new = Image(columns, (*row, *TICDC_ROW[len(row) :]))
+    empty = Image(columns, (7, *[None] * (len(columns) - 1)))
+    position = Position(commit_ts=448059171405824001, sent_ms=1709210097123)
+    events: list[Event] = [
+        RowChange(table, "insert", None, new, position),
+        RowChange(table, "update", new, empty, position),
+        RowChange(table, "update", empty, new, position),
+        RowChange(table, "delete", new, None, position),
+    ]
+    context = Context(options, tables=TICDC_TABLES)
+    messages = list(FORMAT.from_events(events, context=context))
+    schemas = FORMAT.prepared(messages, context).schemas
+    return Feed(tuple(m for m in messages if isinstance(m, KafkaMessage)), schemas, options)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("has_definition", [False, True])
+@pytest.mark.parametrize("mode", TICDC)
+def test_changes_of_ticdc_are_read_as_the_plain_decoder_reads_them(
+    mode: str, has_definition: bool, reader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ticdc_feed(mode)
+    context = replace(found.context(reader), tables=TICDC_TABLES if has_definition else ())
+    decoder = taught(found, context)
+    expected = [outcome(plain(context), message) for message in found.messages]
+    if reader not in ("strict", "rows"):  # the plain decoder reads those
+        monkeypatch.setattr(fast_module, "read_message", refuse)
+    assert [outcome(decoder.decode, message) for message in found.messages] == expected
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
