@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cdcwire.model.events import POSITION_MEMBERS, Position
 from cdcwire.model.tso import tso_of_ms
 
@@ -9,6 +11,7 @@ BASE_MS = 1_704_067_200_000  # 2024-01-01 00:00:00 UTC
 BASE_TSO = tso_of_ms(BASE_MS)
 
 POSITION_FIELDS = POSITION_MEMBERS
+_SERVER_UUID = "24bc7850-2c16-11e6-a073-0242ac110002"
 
 
 def check_position_fields(position_fields: tuple[str, ...]) -> None:
@@ -46,7 +49,7 @@ def position_at(
         "file": "binlog.000001",
         "pos": 154 + 300 * change,
         "row": 0,
-        "gtid": f"0-1-{1 + commit}",
+        "gtid": f"{_SERVER_UUID}:{1 + commit}",
         "server_id": 1,
         "commit_lsn": _hexadecimal_lsn(commit, 1),
         "change_lsn": _hexadecimal_lsn(commit, 2 + change),
@@ -58,6 +61,17 @@ def position_at(
         "start_ts": commit_ts_at(commit) - 1,
     }
     return Position(**{name: everything[name] for name in position_fields})  # type: ignore[arg-type]
+
+
+def with_mariadb_gtid(position: Position) -> Position:
+    """Return a position of ``position_at`` with its GTID as MariaDB writes it.
+
+    Source: MariaDB, "Global Transaction ID": domain, server and sequence number.
+    """
+    if position.gtid is None:
+        return position
+    number = position.gtid.rpartition(":")[2]
+    return replace(position, gtid=f"0-1-{number}")
 
 
 def _hexadecimal_lsn(*numbers: int) -> str:

@@ -277,6 +277,16 @@ def _changes(
     arguments: argparse.Namespace, context: Context, is_prefix: bool
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return the tables and their changes. Virtual columns are in the tables only."""
+    tables, events = _workload_changes(arguments, context, is_prefix)
+    place = get_generators(arguments.format).feed.source_position
+    return tables, (
+        replace(event, position=place(event.position, context.options)) for event in events
+    )
+
+
+def _workload_changes(
+    arguments: argparse.Namespace, context: Context, is_prefix: bool
+) -> tuple[tuple[Table, ...], Iterator[Event]]:
     rows, seed, name = arguments.rows, arguments.seed, arguments.workload
     feed = get_generators(arguments.format).feed
     needed = ("commit_ts", *feed.position_fields, *feed.source_fields(context.options))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
-from cdcwire.debezium.connectors import source_of
+from cdcwire.debezium.connectors import MARIADB, source_of
 from cdcwire.format import Format
 from cdcwire.model.events import (
     Event,
@@ -41,6 +41,7 @@ from cdcwire_generators.connect.round_trip import (
     tombstone,
 )
 from cdcwire_generators.feeds import FeedTraits
+from cdcwire_generators.positions import with_mariadb_gtid
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.samples import Need, has_markers, has_schema_changes, never
 
@@ -290,6 +291,12 @@ def _source_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
     return tuple(member.place for member in members if member.in_position)
 
 
+def _source_position(position: Position, options: Mapping[str, OptionValue]) -> Position:
+    """Return a position with the form that the option ``connector`` gives it."""
+    is_mariadb = options.get("connector") == MARIADB.name
+    return with_mariadb_gtid(position) if is_mariadb else position
+
+
 DEBEZIUM_FEED = replace(
     CONNECT_FEED,
     progress="heartbeat",
@@ -297,6 +304,7 @@ DEBEZIUM_FEED = replace(
     has_statements=False,
     position_fields=(*CONNECT_FEED.position_fields, "sent_ms"),
     source_fields=_source_fields,
+    source_position=_source_position,
 )
 
 DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(

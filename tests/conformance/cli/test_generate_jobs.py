@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from pathlib import Path
 
@@ -104,3 +105,21 @@ def test_rows_have_the_position_of_the_connector(
     source = json.loads(b64decode(json.loads(line)["value"]))["payload"]["source"]
     assert source["connector"] == connector
     assert all(source[name] is not None for name in members)
+
+
+@pytest.mark.parametrize(
+    ("connector", "form"),
+    [
+        ("mysql", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[1-9][0-9]*"),
+        ("mariadb", r"[0-9]+-[0-9]+-[1-9][0-9]*"),
+    ],
+)
+def test_gtids_have_the_form_of_the_connector(connector: str, form: str, tmp_path: Path) -> None:
+    words = ["generate", "debezium-json", "--rows", "20", "--option", f"connector={connector}"]
+    assert main([*words, "--to", str(tmp_path)]) == 0
+    lines = (tmp_path / "messages.jsonl").read_text().splitlines()
+    values = [json.loads(line)["value"] for line in lines]
+    sources = [json.loads(b64decode(each))["payload"]["source"] for each in values if each]
+    gtids = [each["gtid"] for each in sources]
+    assert len(set(gtids)) > 1
+    assert all(re.fullmatch(form, gtid) for gtid in gtids)
