@@ -27,6 +27,7 @@ from cdcwire_conformance.corpus.store import (
     read_index,
 )
 from cdcwire_conformance.export import ExportError, export_corpus
+from cdcwire_conformance.export.packages import DATA_FOLDERS, DEFAULT_NAME, export_package
 from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.usage import golden_root
@@ -48,6 +49,7 @@ examples:
   cdcwire corpus show craft/values/year-2024@cut:7
   cdcwire corpus copy testdata craft open-protocol
   cdcwire corpus export corpus.zip
+  cdcwire corpus export corpus-npm --package npm
   cdcwire corpus features craft
   cdcwire corpus check
 """
@@ -76,6 +78,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     exporting.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     exporting.add_argument(
         "--no-derived", action="store_true", help="leave out the cases that rules derive"
+    )
+    exporting.add_argument(
+        "--package",
+        choices=(*DATA_FOLDERS, "all"),
+        help="write the sources of a package with the stored cases and a walker; all: a folder "
+        "for each kind",
+    )
+    exporting.add_argument(
+        "--package-name",
+        default=DEFAULT_NAME,
+        metavar="NAME",
+        help=f"name of the package, for Go the path of the module (default: {DEFAULT_NAME})",
     )
     for name, run_verb, help_text in (
         ("features", _features, "list what a testee may decline of a format"),
@@ -240,10 +254,14 @@ def _export(arguments: argparse.Namespace, root: Path | None) -> int:
     stored = {name.partition("/")[0] for name in golden_files(root).names() if "/" in name}
     formats = arguments.formats or [name for name in FORMAT_NAMES if name in stored]
     note_unfinished(NAME, formats, root)
+    target = Path(arguments.target)
+    if arguments.package is not None:
+        _export_packages(arguments, target, tuple(formats), root)
+        return 0
     try:
         with ProgressLine() as line:
             exported = export_corpus(
-                Path(arguments.target),
+                target,
                 formats,
                 root=root,
                 derived=not arguments.no_derived,
@@ -253,6 +271,20 @@ def _export(arguments: argparse.Namespace, root: Path | None) -> int:
         raise UsageError(str(error)) from error
     print(f"{exported.stored} stored and {exported.derived} derived lines in {arguments.target}")
     return 0
+
+
+def _export_packages(
+    arguments: argparse.Namespace, target: Path, formats: tuple[str, ...], root: Path | None
+) -> None:
+    is_one = arguments.package != "all"
+    for kind in [arguments.package] if is_one else DATA_FOLDERS:
+        folder = target if is_one else target / kind
+        try:
+            exported = export_package(kind, folder, formats, name=arguments.package_name, root=root)
+        except ExportError as error:
+            raise UsageError(str(error)) from error
+        name = f"{arguments.package_name} {corpus_version(root)}"
+        print(f"{folder}: {name} for {kind}, {exported.stored} cases")
 
 
 def _write(folder: Path, name: str, content: bytes) -> None:
