@@ -35,6 +35,7 @@ from cdcwire_generators.strategies import (
     damaged_bytes,
     images,
     json_renderings,
+    late_columns,
     names,
     option_settings,
     row_changes,
@@ -43,6 +44,8 @@ from cdcwire_generators.strategies import (
     values_of_kind,
 )
 
+KEY_COLUMN = Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"}))
+LATE_COLUMN = Column("late", IntType(32), nullable=True)
 NO_ROLES: frozenset[Role] = frozenset()
 LONG_SEARCH = settings(max_examples=10_000, database=None, derandomize=True)
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -135,6 +138,28 @@ def test_stream_rows_follow_each_other(stream: ChangeStream) -> None:
                 key = repr([event.after[k] for k in event.table.key or ()])
                 assert not event.table.key or key not in keys
                 rows.append(event.after)
+
+
+@quick
+@given(data=st.data())
+def test_a_late_column_is_in_all_rows_from_one_change_on(data: st.DataObject) -> None:
+    table = Table("t", "s", columns=(KEY_COLUMN, LATE_COLUMN), key=("id",))
+    first = data.draw(change_streams(tables_of_stream=(table,)))
+    later = data.draw(late_columns(first))
+    rows = [event for event in later.events if isinstance(event, RowChange)]
+    if len(rows) < 2:
+        assert later == first
+        return
+    images = [[each for each in (row.before, row.after) if each is not None] for row in rows]
+    has_late = [{"late" in each.names for each in own} for own in images]
+    since = has_late.index({True})
+    assert since > 0
+    assert has_late == [{False}] * since + [{True}] * (len(rows) - since)
+    early = {repr(row.after["id"]) for row in rows[:since] if row.after is not None}
+    for row in rows[since:]:
+        if row.before is not None and repr(row.before["id"]) in early:
+            assert row.before["late"] is None
+            early.remove(repr(row.before["id"]))
 
 
 @quick

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cdcwire import Decoder
 from cdcwire.core.context import Context
+from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS, SEQUENCE_ID
 from cdcwire.format import Format
@@ -36,7 +37,7 @@ from cdcwire_generators.domain import (
 )
 from cdcwire_generators.messages import definitions_for
 from cdcwire_generators.storage import is_stored
-from cdcwire_generators.strategies import change_streams
+from cdcwire_generators.strategies import change_streams, late_columns
 from cdcwire_generators.strategies.settings import option_settings
 from cdcwire_generators.strategies.values import values
 
@@ -70,6 +71,17 @@ class FeedForm:
         else:
             messages = self.format.from_events(events, context=context)
             write_messages(str(folder / "messages.jsonl"), messages)
+
+    def carries(self, tables: tuple[Table, ...], events: Iterable[Event]) -> bool:
+        """Return whether the format can encode a stream as messages, not as files of a prefix."""
+        events = list(events)
+        if is_stored(self.format, self.options):
+            return False
+        context = Context(self.options, definitions_for(events, self.format, self.options, tables))
+        try:
+            return all(True for _ in self.format.from_events(events, context=context))
+        except EncodeError:
+            return False
 
     def exchange_keys(
         self, folder: Path, seed: int, tables: tuple[Table, ...], events: Iterable[Event]
@@ -182,8 +194,12 @@ def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
         )
     )
     mode: Mode = draw(st.sampled_from(_MODES))
-    events = tuple(without_ended_tables(stream.events))
-    return Pair(forms[0], forms[1], stream.tables, events, draw(st.booleans()), mode)
+    stream = replace(stream, events=tuple(without_ended_tables(stream.events)))
+    if draw(st.booleans()):
+        later = draw(late_columns(stream))
+        is_carried = all(form.carries(later.tables, later.events) for form in forms)
+        stream = later if is_carried else stream
+    return Pair(forms[0], forms[1], stream.tables, stream.events, draw(st.booleans()), mode)
 
 
 def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:

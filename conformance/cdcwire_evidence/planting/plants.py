@@ -108,6 +108,20 @@ def _value(side: str, ops: Sequence[str], accepts: tuple[str, ...]) -> Planter:
     return plant
 
 
+def _late_value(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+    """Change a value of a column that the first row of its table does not have."""
+    first: dict[tuple[str, str], set[str]] = {}
+    for at in _rows(events):
+        row = _row(events, at)
+        image = row.after or row.before
+        first.setdefault(_name(row.table), set() if image is None else set(image.names))
+    ops = ("insert", "read", "upsert", "update")
+    for at, row, column in _changed_values(events, chance, "after", ops, other):
+        if column.name not in first[_name(row.table)]:
+            what = f"after.{column.name} of event {at}, which earlier rows do not have"
+            yield Plant("", what, _with(events, at, row))
+
+
 def _of_split(row: RowChange, accepts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the parts that may be named: an update of a key has its old row in a delete."""
     is_split = len(list(split_key_changes([row]))) > 1
@@ -305,11 +319,15 @@ def _other_database(table: Table) -> Table:
     return replace(table, database=f"{table.database or ''}2")
 
 
+LATE_COLUMN = "value of a late column"
+"""A kind that few streams have room for."""
+
 _PLANTERS: Mapping[str, Planter] = MappingProxyType(
     {
         "value of a new row": _value("after", ("insert", "read", "upsert", "update"), ()),
         "value of an old row": _value("before", ("update",), _BEFORE),
         "value of a deleted row": _value("before", ("delete",), _OF_A_DELETE),
+        LATE_COLUMN: _late_value,
         "NULL in a new row": _nulls("after", ("insert", "read", "upsert", "update"), ()),
         "NULL in an old row": _nulls("before", ("update",), _BEFORE),
         "NULL in a deleted row": _nulls("before", ("delete",), _OF_A_DELETE),

@@ -14,7 +14,7 @@ from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_evidence.planting.judging import Compare, Judged, Verdict, judged
 from cdcwire_evidence.planting.pairs import chance_of, has_rows, judgeable, other_values, pairs
-from cdcwire_evidence.planting.plants import KINDS, plants
+from cdcwire_evidence.planting.plants import KINDS, LATE_COLUMN, plants
 
 FORMAT_PAIRS = tuple(combinations_with_replacement(FORMAT_NAMES, 2))
 NOTHING = "nothing"  # the kind of a pair without a plant
@@ -101,7 +101,8 @@ def run(
         if without.verdict != "equal":
             return
         chance = chance_of(data.draw(st.integers(0, 2**32)))
-        for kind in chance.sample(KINDS, len(KINDS)):
+        kinds = chance.sample(KINDS, len(KINDS))
+        for kind in [LATE_COLUMN] * chance.randrange(2) + kinds:
             if kind in ("out of order", "partition") and not pair.has_order:
                 continue
             other = other_values(data.draw, *formats)

@@ -94,6 +94,7 @@ _COPIES = _without_verdicts("repeated", "doubled")
 WEAKENED: Mapping[str, Weakened] = MappingProxyType(
     {
         "value of a new row": Weakened(_without_columns("after")),
+        "value of a late column": Weakened(_without_columns("after")),
         "NULL in a new row": Weakened(_without_columns("after")),
         "value of an old row": Weakened(_without_columns("before")),
         "NULL in an old row": Weakened(_without_columns("before")),

@@ -9,6 +9,7 @@ from cdcwire_generators.domain import KEY_SHAPES
 from cdcwire_generators.strategies.damage import KINDS_OF_DAMAGE, damaged_bytes
 from cdcwire_generators.strategies.json_renderings import json_renderings
 from cdcwire_generators.strategies.kinds import columns_of_kind, values_of_kind
+from cdcwire_generators.strategies.late_columns import late_columns
 from cdcwire_generators.strategies.names import column_names, names, schema_names
 from cdcwire_generators.strategies.odd import odd_events, odd_row_changes
 from cdcwire_generators.strategies.rows import (
@@ -43,6 +44,7 @@ __all__ = [
     "damaged_bytes",
     "images",
     "json_renderings",
+    "late_columns",
     "names",
     "odd_events",
     "odd_row_changes",

@@ -22,10 +22,11 @@ from cdcwire.model.events import (
 from cdcwire.model.kinds import Column, IntType, TextType, Value
 from cdcwire.registry import get_format
 from cdcwire_evidence.planting.last_rows import by_position, differing_tables
-from cdcwire_evidence.planting.plants import KINDS, Plant, plants
+from cdcwire_evidence.planting.plants import KINDS, LATE_COLUMN, Plant, plants
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 
+from cdcwire_conformance.decode import surveying
 from cdcwire_evidence.planting.__main__ import reasons_lines
 from cdcwire_evidence.planting.judging import Judged, judged
 from cdcwire_evidence.planting.pairs import (
@@ -43,6 +44,7 @@ COLUMNS = (
     Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),
     Column("n", IntType(32), nullable=True),
 )
+LATE = Column("late", IntType(32), nullable=True)
 TABLE = Table("t", "shop", columns=COLUMNS, key=("id",))
 POSITION = Position(5, 6, 7, "8", commit_ms=9, partition=1)
 
@@ -51,10 +53,14 @@ def row(id_: int, n: int) -> Image:
     return Image(COLUMNS, (id_, n))
 
 
+def late_row(id_: int, n: int) -> Image:
+    return Image((*COLUMNS, LATE), (id_, n, 1))
+
+
 STREAM: tuple[Event, ...] = (
     RowChange(TABLE, "insert", None, row(1, 1), POSITION),
     RowChange(TABLE, "update", row(1, 1), row(1, 2), POSITION),
-    RowChange(TABLE, "update", row(1, 2), row(1, 3), replace(POSITION, commit_ts=6)),
+    RowChange(TABLE, "update", row(1, 2), late_row(1, 3), replace(POSITION, commit_ts=6)),
     SchemaChange("alter", "ALTER TABLE shop.t COMMENT 'x'", table=TABLE, position=POSITION),
     RowChange(TABLE, "delete", row(1, 3), None, POSITION),
 )
@@ -165,7 +171,10 @@ SOURCES_OF = {
 
 
 def stream_of(source: str) -> Pair:
-    """Return two changes of each of five rows, and of MySQL a schema change."""
+    """Return two changes of each of five rows.
+
+    TiDB has a row with another column too, and MySQL a schema change.
+    """
     names, table, position = SOURCES[source]
     events: list[Event] = []
     for id_ in range(5):
@@ -175,6 +184,8 @@ def stream_of(source: str) -> Pair:
             RowChange(table, "insert", None, row(id_, 1), position(2 * id_)),
             RowChange(table, op, row(id_, 1), after, position(2 * id_ + 1)),
         )
+    if source == "TiDB":
+        events.append(RowChange(table, "insert", None, late_row(9, 1), position(10)))
     if source == "MySQL":
         statement = "ALTER TABLE shop.t COMMENT 'x'"
         changed = SchemaChange("alter", statement, table=table, position=position(10))
@@ -198,6 +209,14 @@ def test_plants_are_found_and_missed_by_a_comparison_that_leaves_their_part_out(
     assert found.verdict in ("found", "named"), found
     missed = judged(pair, plant, WEAKENED[kind])
     assert missed.verdict == "missed", missed
+
+
+def test_a_survey_of_the_first_rows_misses_a_late_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = stream_of("TiDB")
+    plant = next(plants(LATE_COLUMN, pair.events, Random(1), next_value))
+    assert judged(pair, plant).verdict == "found"
+    monkeypatch.setattr(surveying, "union_tables", lambda first, later: first)
+    assert judged(pair, plant).verdict == "missed"
 
 
 def test_a_run_counts_the_verdicts_on_its_pairs() -> None:
