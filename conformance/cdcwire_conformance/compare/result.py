@@ -7,7 +7,7 @@ likewise right. Where last rows are compared, counts are of keys that have one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
@@ -209,6 +209,11 @@ class Counts:
     unreadable_left: int = 0
     unreadable_right: int = 0
     stale: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the counts of both."""
+        names = (each.name for each in fields(self))
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     @property
     def differing(self) -> int:

@@ -66,7 +66,7 @@ def test_equal_feeds_have_no_differences(feeds: tuple[str, str]) -> None:
     found = compare(feeds[0], feeds[0])
     assert found.is_equal
     assert len(found.differences) == 0
-    assert repr(found).endswith("EQUAL: 60 changes of 1 table, by all columns\n")
+    assert repr(found).endswith("EQUAL: 60 changes of 1 table, by 128 bits of hash per row\n")
 
 
 def test_options_are_those_of_the_command_line(feeds: tuple[str, str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from cdcwire_conformance.compare.embedded.values import Value, key_value, values_of
@@ -147,12 +148,20 @@ def _replacer(replacement: Replacement) -> Callable[[str], str]:
 
 
 def rows_in(
-    batches: Iterable[pa.RecordBatch], layout: Layout, changes: ColumnChanges
+    batches: Iterable[pa.RecordBatch],
+    layout: Layout,
+    changes: ColumnChanges,
+    wanted: np.ndarray[Any, np.dtype[np.bool_]],
 ) -> Iterator[FedRow]:
-    """Yield the rows of decoded batches."""
+    """Yield rows of decoded batches. ``wanted``: a flag for each row of all batches."""
     rules = layout.rules
-    number = 0
+    end = 0
     for batch in batches:
+        start, end = end, end + batch.num_rows
+        numbers = np.flatnonzero(wanted[start:end])
+        batch = batch if len(numbers) == batch.num_rows else batch.take(pa.array(numbers))
+        if not len(numbers):
+            continue
         positions = _values(batch.column(rules.position)) if rules.position else _nothing(batch)
         columns = [
             _in_seconds(batch.column(name))
@@ -165,7 +174,20 @@ def rows_in(
         known = dict(zip(source.type.names, source.flatten(), strict=True))
         in_source = (known.get(name, pa.nulls(len(source))).to_pylist() for name in SOURCE)
         places = zip(*in_source, strict=True)
-        for op, half, position, sequence, partition, own, before, after, place, is_good in zip(
+        for (
+            number,
+            op,
+            half,
+            position,
+            sequence,
+            partition,
+            own,
+            before,
+            after,
+            place,
+            is_good,
+        ) in zip(
+            (start + numbers).tolist(),
             batch.column("op").to_pylist(),
             batch.column("half").to_pylist(),
             positions,
@@ -181,7 +203,6 @@ def rows_in(
             yield FedRow(
                 number, op, half, position, sequence, partition, own, before, after, place, is_good
             )
-            number += 1
 
 
 def _nothing(batch: pa.RecordBatch) -> list[None]:
@@ -368,11 +389,9 @@ def _has(presence: bytes, number: int) -> bool:
     return byte < len(presence) and bool(presence[byte] >> number % 8 & 1)
 
 
-def compared_changes(rows: Iterable[FedRow], layout: Layout, window: Window | None) -> list[Change]:
+def compared_changes(rows: Iterable[FedRow], layout: Layout) -> list[Change]:
     """Return the changes of a side that are compared, under the names by which they pair."""
     rules = layout.rules
-    if rules.position is not None:
-        rows = (row for row in rows if is_in(row.position, window))
     changes = list(Splitter(layout).changes(rows))
     if layout.needs_order:
         _number_changes(changes, layout)

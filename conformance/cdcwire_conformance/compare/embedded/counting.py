@@ -1,12 +1,11 @@
 """Pairs of both sides and their counts, as ``spark.compare.counting`` has them.
 
-The order of a feed is known within its parts: a partition of a topic, a file, a table's partition
-in a storage prefix. See there when a change is late, and what an era is.
+The order of a feed is known within its parts (``narrow.places``). See ``spark.compare.counting``
+when a change is late.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,18 +17,17 @@ from cdcwire_conformance.compare.embedded.changes import (
     Layout,
     Place,
     compared_changes,
-    is_in,
     may_be_read,
 )
+from cdcwire_conformance.compare.narrow.places import Eras, Part, part_of, place_in_part
 from cdcwire_conformance.compare.result import Counts, OrderDoubts
 
 PairKey: TypeAlias = "tuple[Any, ...]"
+FindEras: TypeAlias = "Callable[[], Eras]"
 
 SIDES = (0, 1)
 _NAMES = ("left", "right")
 _NO_CHANGES: list[Change] = []  # of a side, in many contents
-_BITS_OF_RECORD = 40  # of the number of a row in a prefix, below the number of its file
-_DISPATCHER = re.compile(r"/CDC_([^/]+)_\d+\.[^/]+$")
 
 
 @dataclass(slots=True)
@@ -73,7 +71,11 @@ class Summary:
 
 
 def summary_of(
-    sides: tuple[Sequence[FedRow], Sequence[FedRow]], layout: Layout, *, has_order: bool
+    sides: tuple[Sequence[FedRow], Sequence[FedRow]],
+    layout: Layout,
+    eras: tuple[FindEras, FindEras],
+    *,
+    has_order: bool,
 ) -> Summary:
     """Return the counts of both sides and the pairs that differ.
 
@@ -81,7 +83,7 @@ def summary_of(
     """
     has_position = layout.rules.position is not None
     has_order = has_order and has_position and bool(layout.keys)
-    changes = tuple(compared_changes(rows, layout, layout.window) for rows in sides)
+    changes = tuple(compared_changes(rows, layout) for rows in sides)
     skips_first = layout.rules.has_reads_as_inserts
     if has_order:
         for side in changes:
@@ -89,31 +91,21 @@ def summary_of(
     found, has_copies = _summary(changes, layout, has_order=has_order, has_eras=False)
     if not has_copies or not has_position:
         return found
-    changes = tuple(compared_changes(rows, layout, None) for rows in sides)
-    for side in changes:
-        _find_eras(side)
-    changes = tuple(
-        [each for each in side if is_in(each.position, layout.window)] for side in changes
-    )
-    if has_order:
-        for side in changes:
-            _find_late(side, skips_first=skips_first)
+    for side, find_eras in zip(changes, eras, strict=True):
+        found_eras = find_eras()
+        for change in side:
+            change.era = found_eras.of(change.row.number)
     return _summary(changes, layout, has_order=has_order, has_eras=True)[0]
 
 
-def place_of(row: FedRow) -> tuple[tuple[Any, ...] | None, int]:
-    """Return the part of the feed that a row is in, None where no order is known, and where in it.
-
-    A prefix has a part for each partition of a table and each dispatcher.
-    """
+def place_of(row: FedRow) -> tuple[Part | None, int]:
+    """Return the part of the feed that a row is in, None for no known order, and where in it."""
     topic, partition, offset, file, *_ = row.source or (None,) * 6
-    if topic is None and partition is not None and file is not None:
-        dispatcher = _DISPATCHER.search(file)
-        part = ("prefix", row.partition, dispatcher[1] if dispatcher else "")
-        return part, (partition << _BITS_OF_RECORD) + (offset or 0)
-    if offset is None or (topic is not None and partition is None):
+    stream = topic, partition, file
+    part = part_of(stream, row.partition)
+    if part is None or (offset is None and part[0] != "prefix"):
         return None, 0
-    return (("file", file) if topic is None and file is not None else (topic, partition)), offset
+    return part, place_in_part(part, stream, offset)
 
 
 def _in_parts(changes: Iterable[Change]) -> Iterator[tuple[Any, list[tuple[int, Change]]]]:
@@ -150,19 +142,6 @@ def _find_late(changes: Iterable[Change], *, skips_first: bool) -> None:
             if position is not None and before is not None and before.passing == position:
                 change.follows = before.content
             seen[change.key] = largest, position, before if change.op == "delete" else change
-
-
-def _find_eras(changes: Iterable[Change]) -> None:
-    """Find the era of each change. It ends where a position is smaller than the one before it."""
-    for part, found in _in_parts(changes):
-        backs, before = 0, None
-        for offset, change in found:
-            position = change.passing
-            if position is not None:
-                if before is not None and position < before:
-                    backs += 1
-                before = position
-            change.era = (part, backs + (offset >> _BITS_OF_RECORD if part[0] == "prefix" else 0))
 
 
 def _summary(

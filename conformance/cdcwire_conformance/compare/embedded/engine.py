@@ -70,7 +70,7 @@ class EmbeddedEngine:
     """Compares in this process. All rows of both feeds are in memory."""
 
     name: str = "embedded"
-    is_exact: bool = True
+    is_exact: bool = False
     workers: Workers = HERE
 
     def begin(self, options: CompareOptions) -> None:

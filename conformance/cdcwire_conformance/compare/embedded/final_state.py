@@ -6,7 +6,7 @@ feed has more of its columns than the last one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from cdcwire_conformance.compare.embedded.changes import (
     Place,
     Splitter,
     by_key,
-    is_in,
     may_be_read,
     nulls_first,
 )
@@ -76,7 +75,7 @@ def last_rows(
     backs: list[Place] = []
     rows, unreadable = [], []
     for side in sides:
-        changes = _changes(side, layout)
+        changes = list(Splitter(layout).changes(side))
         replay = _Replay(rules)
         of_keys = by_key(each for each in changes if each.row.is_readable or each.key is not None)
         changes_of.append(of_keys)
@@ -156,12 +155,6 @@ def _wrong(values: Sequence[Value], row: Sequence[Value]) -> set[int]:
     """Return the columns in which a row of the feed is not the table's."""
     pairs = enumerate(zip(values, row, strict=True))
     return {number for number, (own, other) in pairs if own != other}
-
-
-def _changes(rows: Iterable[FedRow], layout: Layout) -> list[Change]:
-    if layout.rules.position is not None:
-        rows = (row for row in rows if is_in(row.position, layout.window))
-    return list(Splitter(layout).changes(rows))
 
 
 class _Replay:

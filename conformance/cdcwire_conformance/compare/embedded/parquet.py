@@ -66,7 +66,7 @@ class ParquetTable:
     data: ds.Dataset
     instants: frozenset[str]  # columns of INT96, which are in UTC
     engine: str = "embedded"
-    is_exact: bool = True
+    is_exact: bool = False
     workers: Workers = HERE
 
     @classmethod

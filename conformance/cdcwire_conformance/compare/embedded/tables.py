@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -19,6 +20,9 @@ from cdcwire_conformance.compare.embedded.differences import (
 )
 from cdcwire_conformance.compare.embedded.final_state import last_rows
 from cdcwire_conformance.compare.layout import layout_of
+from cdcwire_conformance.compare.narrow.equal import unsettled_rows
+from cdcwire_conformance.compare.narrow.places import Eras
+from cdcwire_conformance.compare.narrow.rows import narrow_rows
 from cdcwire_conformance.compare.patterns import patterns_of
 from cdcwire_conformance.compare.result import RowDifference, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
@@ -53,9 +57,15 @@ def compare_batches(
     fields = [sides.image.field(index) for index in range(sides.image.num_fields)]
     columns = [each.with_name(name) for each, name in zip(fields, table.column_names, strict=True)]
     layout = layout_of(columns, table, rules, options.window)
+    batches = sides.left, sides.right
+    narrow = tuple(
+        narrow_rows(own, layout, changes, has_position=not (rules.against_table and number))
+        for number, (own, changes) in enumerate(zip(batches, sides.changes, strict=True))
+    )
+    left = unsettled_rows(narrow[0], narrow[1], layout, settles=not options.exact)
     rows = tuple(
-        list(rows_in(side, layout, changes))
-        for side, changes in zip((sides.left, sides.right), sides.changes, strict=True)
+        list(rows_in(own, layout, changes, wanted))
+        for own, changes, wanted in zip(batches, sides.changes, left.wanted, strict=True)
     )
     hidden = options.meaning.redacted_of(table)
     if rules.is_final:
@@ -65,7 +75,10 @@ def compare_batches(
             for each in differences_of_keys(keys, layout, longest):
                 yield difference_of(each, table, layout, hidden)
     else:
-        summary = summary_of((rows[0], rows[1]), layout, has_order=options.order)
+        eras = tuple(partial(Eras, each.places, each.position) for each in narrow)
+        summary = summary_of(
+            (rows[0], rows[1]), layout, (eras[0], eras[1]), has_order=options.order
+        )
         counts, doubts = summary.counts, summary.doubts
 
         def found(longest: int | None) -> Iterator[RowDifference]:
@@ -78,6 +91,7 @@ def compare_batches(
                 for each in differences_of_pair(pair, layout, longest):
                     yield difference_of(each, table, layout, hidden)
 
+    counts += left.settled
     compared = TableComparison(
         str(table),
         counts,

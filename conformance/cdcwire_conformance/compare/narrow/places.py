@@ -1,0 +1,230 @@
+"""The places of the rows of a side in its feed, as arrays of numbers, and the eras of the feed.
+
+The order of a feed is known within its parts: a partition of a topic, a file, a table's partition
+in a storage prefix. An era of a part ends where a position is smaller than the one before it, and
+with each file of a prefix. A row that comes again in a later era was sent again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cdcwire_conformance.compare.embedded.changes import nulls_first
+from cdcwire_conformance.compare.narrow.digests import Numbers
+
+NOWHERE = int(np.iinfo(np.int64).min)
+"""In place of a number that a row does not have; it comes before all others."""
+
+Stream: TypeAlias = "tuple[str | None, int | None, str | None]"
+"""Topic, partition and file of a message. In a prefix, the partition is the number of the file."""
+Part: TypeAlias = "tuple[Any, ...]"
+Era: TypeAlias = "tuple[Any, ...]"
+
+_BITS_OF_RECORD = 40  # of the number of a row in a prefix, below the number of its file
+_DISPATCHER = re.compile(r"/CDC_([^/]+)_\d+\.[^/]+$")
+
+
+def part_of(stream: Stream, table_partition: int | None) -> Part | None:
+    """Return the part of a feed that a stream is in, None where no order is known.
+
+    A prefix has a part for each partition of a table and each dispatcher.
+    """
+    topic, partition, file = stream
+    if topic is None and partition is not None and file is not None:
+        dispatcher = _DISPATCHER.search(file)
+        return "prefix", table_partition, dispatcher[1] if dispatcher else ""
+    if topic is not None and partition is None:
+        return None
+    return ("file", file) if topic is None and file is not None else (topic, partition)
+
+
+def place_in_part(part: Part, stream: Stream, offset: int | None) -> int:
+    """Return where in its part a row is."""
+    if part[0] != "prefix":
+        return offset or 0
+    return ((stream[1] or 0) << _BITS_OF_RECORD) + (offset or 0)
+
+
+def numbers_in_order(values: Sequence[pa.Array]) -> Numbers:
+    """Return numbers with the order of values of one column; ``NOWHERE`` for NULL."""
+    if not values:
+        return np.empty(0, np.int64)
+    column = pa.chunked_array(values)
+    if not pa.types.is_string(column.type):
+        try:
+            numbers = column.cast(pa.int64())
+            return np.asarray(pc.fill_null(numbers, NOWHERE).to_numpy(), np.int64)
+        except pa.ArrowInvalid:  # beyond 64 bits
+            pass
+    ranks = pc.rank(column, tiebreaker="dense")
+    known = column.is_valid().to_numpy()
+    return np.where(known, np.asarray(ranks.to_numpy(), np.int64), NOWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of the rows of a side. The arrays have an entry for each row.
+
+    ``streams``: in their order. ``stream``: the number of a row's stream. ``file_number``: of a
+    file in a prefix.
+    """
+
+    streams: Sequence[Stream]
+    stream: Numbers
+    file_number: Numbers
+    offset: Numbers
+    line: Numbers
+    sequence: Numbers
+    table_partition: Numbers
+
+    def goes_back(self, before: Numbers, after: Numbers) -> Numbers:
+        """Return which rows ``after`` do not come after the rows ``before``, for sure."""
+        same = self.stream[after] == self.stream[before]
+        back = self.stream[after] < self.stream[before]
+        for column in (self.offset, self.line):
+            back |= same & (column[after] < column[before])
+            same &= column[after] == column[before]
+        files = self.file_number
+        is_other_file = self.stream[after] != self.stream[before]
+        back |= is_other_file & (files[after] == files[before]) & (files[after] != NOWHERE)
+        return back | (self.sequence[after] < self.sequence[before])
+
+
+class PlacesBuilder:
+    """Collects the places of batches."""
+
+    def __init__(self) -> None:
+        self._streams: dict[Stream, int] = {}
+        self._numbers: dict[str, list[Numbers]] = {
+            name: [] for name in ("stream", "offset", "line", "table_partition")
+        }
+        self._sequences: list[pa.Array] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add the rows of a batch."""
+        source = batch.column("source")
+        known = dict(zip(source.type.names, source.flatten(), strict=True))
+        self._sequences.append(batch.column("sequence_id"))
+        for name, values in (
+            ("stream", self._streams_of(known)),
+            ("offset", _integers(known["offset"])),
+            ("line", _integers(known["line"])),
+            ("table_partition", _integers(batch.column("partition"))),
+        ):
+            self._numbers[name].append(values)
+
+    def places(self) -> Places:
+        """Return the places of all rows."""
+        found = {name: _concatenated(values) for name, values in self._numbers.items()}
+        streams = sorted(self._streams, key=lambda each: tuple(map(nulls_first, each)))
+        ranks = np.empty(len(streams), np.int64)
+        ranks[[self._streams[each] for each in streams]] = np.arange(len(streams))
+        files = np.array([_file_number(each) for each in streams], np.int64)
+        stream = ranks[found.pop("stream")]
+        return Places(
+            streams, stream, files[stream], sequence=numbers_in_order(self._sequences), **found
+        )
+
+    def _streams_of(self, source: Mapping[str, pa.Array]) -> Numbers:
+        """Return the number of each row's stream, in the order in which they were met."""
+        topics, files = (_coded(source[name]) for name in ("topic", "file"))
+        kinds, partitions = np.unique(_integers(source["partition"]), return_inverse=True)
+        codes = topics * (int(files.max(initial=0)) + 1) + files
+        codes = codes * len(kinds) + partitions.reshape(-1)
+        _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        numbers = np.empty(len(firsts), np.int64)
+        for number, first in enumerate(firsts.tolist()):
+            topic, partition, file = (
+                source[name][first].as_py() for name in ("topic", "partition", "file")
+            )
+            numbers[number] = self._streams.setdefault((topic, partition, file), len(self._streams))
+        return numbers[inverse.reshape(-1)]
+
+
+class Eras:
+    """The eras of a side. ``position``: of each row, as in ``NarrowRows``."""
+
+    def __init__(self, places: Places, position: Numbers) -> None:
+        # Rows of one stream and partition of a table are of one kind.
+        pairs = np.stack([places.stream, places.table_partition], axis=1)
+        kinds, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        self._kind = inverse.reshape(-1)
+        self._parts = [
+            part_of(places.streams[stream], None if partition == NOWHERE else partition)
+            for stream, partition in kinds.tolist()
+        ]
+        numbers = {part: number for number, part in enumerate(dict.fromkeys(self._parts))}
+        parts = np.array([numbers[part] for part in self._parts], np.int64)[self._kind]
+        in_prefix = np.array([_is_prefix(part) for part in self._parts], bool)[self._kind]
+        is_known = np.array([part is not None for part in self._parts], bool)[self._kind]
+        self._is_placed = is_known & (in_prefix | (places.offset != NOWHERE))
+        self._file = np.where(in_prefix, places.file_number, 0)
+        offsets = np.where(places.offset == NOWHERE, 0, places.offset)
+        order = np.lexsort((offsets, self._file, parts))
+        order = order[self._is_placed[order]]
+        self._backs = np.zeros(len(parts), np.int64)
+        self._backs[order] = _times_back(position[order], parts[order])
+
+    def of(self, number: int) -> Era:
+        """Return the era of a row by its number; () where no order is known."""
+        if not self._is_placed[number]:
+            return ()
+        part = self._parts[self._kind[number]]
+        return part, int(self._backs[number] + self._file[number])
+
+
+def _is_prefix(part: Part | None) -> bool:
+    return part is not None and part[0] == "prefix"
+
+
+def _file_number(stream: Stream) -> int:
+    return (stream[1] or 0) if _is_prefix(part_of(stream, None)) else NOWHERE
+
+
+def last_known(values: Numbers, starts: Numbers) -> Numbers:
+    """Return for each value the last one up to it that is not ``NOWHERE``, within its group.
+
+    ``starts``: for each value the place of the first of its group.
+    """
+    places = np.where(values == NOWHERE, -1, np.arange(len(values)))
+    last = np.maximum.accumulate(places) if len(places) else places
+    return np.where(last >= starts, values[np.maximum(last, 0)], NOWHERE)
+
+
+def starts_of(groups: Numbers) -> Numbers:
+    """Return for each value the place of the first of its run of equal values."""
+    is_first = np.ones(len(groups), bool)
+    is_first[1:] = groups[1:] != groups[:-1]
+    places = np.where(is_first, np.arange(len(groups)), 0)
+    return np.maximum.accumulate(places) if len(places) else places
+
+
+def _times_back(position: Numbers, parts: Numbers) -> Numbers:
+    """Return how often positions went back in a part up to each row."""
+    starts = starts_of(parts)
+    before = np.full(len(position), NOWHERE)
+    before[1:] = last_known(position, starts)[:-1]
+    before[starts == np.arange(len(starts))] = NOWHERE
+    back = (position != NOWHERE) & (before != NOWHERE) & (position < before)
+    total = np.cumsum(back)
+    return total - (total - back)[starts] if len(total) else total
+
+
+def _coded(values: pa.Array) -> Numbers:
+    coded = values.dictionary_encode(null_encoding="encode")
+    return np.asarray(coded.indices.to_numpy(), np.int64)
+
+
+def _integers(values: pa.Array) -> Numbers:
+    return np.asarray(pc.fill_null(values.cast(pa.int64()), NOWHERE).to_numpy(), np.int64)
+
+
+def _concatenated(arrays: Sequence[Numbers]) -> Numbers:
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int64)

@@ -1,0 +1,212 @@
+"""What is settled by digests changes no result: the same feeds are compared by all columns too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdcwire.model.kinds import BytesType, Column, FloatType, IntType, Role, TextType
+
+pytest.importorskip("pyarrow", reason="needs the extra compare")
+
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
+from cdcwire_conformance.compare.rules import (
+    CompareOptions,
+    ComparisonRules,
+    Window,
+    final_rules,
+)
+
+Change: TypeAlias = "dict[str, Any]"
+
+PRIMARY: frozenset[Role] = frozenset({"primary", "handle"})
+UNIQUE: frozenset[Role] = frozenset({"unique"})
+OTHERS = (
+    Column("n", IntType(32)),
+    Column("s", TextType()),
+    Column("f", FloatType(64)),
+    Column("b", BytesType()),
+)
+TABLES = {
+    "number": CanonicalTable(
+        "shop", "t", (Column("id", IntType(64), roles=PRIMARY), *OTHERS), ("id",)
+    ),
+    "two": CanonicalTable(
+        "shop",
+        "t",
+        (
+            Column("id", TextType(), roles=PRIMARY),
+            Column("u", FloatType(64), roles=PRIMARY),
+            *OTHERS,
+        ),
+        ("id", "u"),
+    ),
+    "unique": CanonicalTable(
+        "shop",
+        "t",
+        (
+            Column("id", IntType(64), roles=PRIMARY),
+            Column("u", IntType(32), roles=UNIQUE),
+            *OTHERS,
+        ),
+        ("id",),
+    ),
+    "none": CanonicalTable("shop", "t", OTHERS, ()),
+}
+RULES = {
+    "positions": ComparisonRules(),
+    "lsn": ComparisonRules(position="lsn", fields=("commit_ms", "tx_id")),
+    "seconds": ComparisonRules(fields=("commit_ms",), in_seconds=True),
+    "ordinals": ComparisonRules(position=None),
+    "unsplit": ComparisonRules(split_keys=False),
+    "handle keys": ComparisonRules(splits_unique_keys=False),
+    "ops": ComparisonRules(folds_ops=True),
+    "no old values": ComparisonRules(has_old_values=False),
+    "deleted keys": ComparisonRules(deleted_columns="key"),
+    "changed columns": ComparisonRules(fills_unchanged=True),
+    "changed columns, ops": ComparisonRules(fills_unchanged=True, folds_ops=True),
+    "bare deletes": ComparisonRules(has_bare_deletes=True, fields=("tx_id",)),
+    "bare reads": ComparisonRules(has_bare_reads=True),
+    "both bare": ComparisonRules(has_bare_reads=True, has_bare_deletes=True, numbers_ties=True),
+    "reads as inserts": ComparisonRules(has_reads_as_inserts=True),
+    "ties": ComparisonRules(numbers_ties=True),
+    "left deletes": ComparisonRules(has_bare_deletes=True, leaves_deletes=True),
+    "halves": ComparisonRules(in_halves=True),
+    "halves, no old values": ComparisonRules(in_halves=True, has_old_values=False),
+    "joined halves": ComparisonRules(in_halves=True, joins_halves=True),
+}
+
+values_of: dict[str, st.SearchStrategy[Any]] = {
+    "id": st.integers(0, 3),
+    "u": st.sampled_from([1, 2]),
+    "n": st.sampled_from([None, 0, 1, 2]),
+    "s": st.sampled_from([None, "", "x", "xy"]),
+    "f": st.sampled_from([None, 0.0, -0.0, 1.5, float("nan")]),
+    "b": st.sampled_from([None, b"", b"x", b"\xff"]),
+}
+
+
+@st.composite
+def images(draw: st.DrawFn, table: CanonicalTable) -> Change:
+    image: Change = {}
+    for column in table.columns:
+        value = draw(values_of[column.name])
+        if column.name == "id" and isinstance(column.type, TextType):
+            value = str(value)
+        if column.name == "u" and isinstance(column.type, FloatType):
+            value = (0.0, -0.0)[value - 1]
+        if column.name in (table.key or ()) or draw(st.integers(0, 7)):
+            image[column.name] = value
+    return image
+
+
+@st.composite
+def changes(draw: st.DrawFn, table: CanonicalTable) -> Change:
+    op = draw(st.sampled_from(["insert", "update", "update", "delete", "read"]))
+    after = draw(images(table))
+    change: Change = {"op": op, "before": None, "after": after}
+    if op == "delete":
+        change |= {"before": after, "after": None}
+    elif op == "update" and draw(st.integers(0, 4)):
+        before = draw(images(table))
+        if table.key and draw(st.integers(0, 3)):
+            before |= {name: after[name] for name in table.key}
+        change["before"] = draw(st.sampled_from([before, after]))
+    change["commit_ms"] = draw(st.sampled_from([None, 1000, 1001]))
+    change["tx_id"] = draw(st.sampled_from([None, "a"]))
+    change["half"] = draw(st.sampled_from([None, None, None, "before", "after"]))
+    return change
+
+
+def placed(draw: st.DrawFn, made: list[Change]) -> Iterator[Change]:
+    """Yield changes with positions that mostly grow, and with places in their feed."""
+    position, offset = 10, 0
+    kind = draw(st.sampled_from(["topic", "file", "prefix", "none"]))
+    for change in made:
+        position += draw(st.sampled_from([1, 1, 1, 1, 0, -2]))
+        offset += draw(st.sampled_from([1, 1, 1, 1, 1, 0, -1]))
+        partition = draw(st.sampled_from([0, 0, 0, 1]))
+        source: Change = {"topic": None, "partition": None, "file": None, "offset": offset}
+        if kind == "topic":
+            source |= {"topic": "t", "partition": partition}
+        elif kind == "file":
+            source |= {"file": f"{partition}.jsonl", "line": offset}
+        elif kind == "prefix":
+            source |= {"partition": partition, "file": f"s/t/1/CDC_{partition:06}.csv"}
+        else:
+            source["offset"] = None
+        has_position = bool(draw(st.integers(0, 15)))
+        yield {
+            **change,
+            **({"ts": position} if has_position else {}),
+            "lsn": position if has_position else None,
+            "sequence_id": draw(st.sampled_from([None, None, None, position])),
+            "source": source,
+            "error": None if draw(st.integers(0, 20)) else {"offset": 1, "problem": "bad"},
+        }
+
+
+@st.composite
+def both_feeds(draw: st.DrawFn, table: CanonicalTable) -> tuple[list[Change], list[Change]]:
+    """Two feeds that are mostly equal: changes are lost, sent again, exchanged and altered."""
+    left = list(placed(draw, draw(st.lists(changes(table), max_size=12))))
+    right = [dict(each) for each in left]
+    for _ in range(draw(st.integers(0, 3)) if right else 0):
+        number = draw(st.integers(0, len(right) - 1))
+        what = draw(st.sampled_from(["lost", "again", "later", "moved", "other", "place"]))
+        if what == "lost":
+            right.pop(number)
+        elif what == "again":
+            right.insert(number, dict(right[number]))
+        elif what == "later":
+            right.append(dict(right[number]))
+        elif what == "moved":
+            right.insert(draw(st.integers(0, len(right) - 1)), right.pop(number))
+        elif what == "other":
+            right[number] |= draw(changes(table))
+        else:
+            right[number] |= {"sequence_id": None, "lsn": 12}
+        if not right:
+            break
+    return left, right
+
+
+@pytest.mark.parametrize("is_final", [False, True], ids=["events", "final"])
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+@given(data=st.data())
+def test_result_is_that_of_all_columns(
+    rules: ComparisonRules,
+    is_final: bool,
+    changes_of_table: Callable[..., Any],
+    data: st.DataObject,
+) -> None:
+    table = data.draw(st.sampled_from(list(TABLES.values())))
+    left, right = data.draw(both_feeds(table))
+    window = data.draw(st.sampled_from([None, None, Window(11, 14), Window(None, 15, False)]))
+    if is_final:
+        rules = final_rules(rules)
+        if not table.key:
+            return
+        if data.draw(st.booleans()):
+            rules = replace(rules, against_table=True)
+            right = [each for each in right if each["op"] in ("insert", "read")]
+            right = [{**each, "op": "insert", "ts": None, "lsn": None} for each in right]
+            right = [{name: each[name] for name in each if name != "ts"} for each in right]
+    frames = [cut(data, changes_of_table(table, each)) for each in (left, right)]
+    image = changes_of_table(table, []).schema.field("after").type
+    sides = TableSides(table, image, frames[0], frames[1])
+    options = CompareOptions(window=window, order=data.draw(st.booleans()))
+    found = compare_batches(sides, rules, options)
+    assert repr(found) == repr(compare_batches(sides, rules, replace(options, exact=True)))
+
+
+def cut(data: st.DataObject, frame: Any) -> list[Any]:
+    """Return a frame in batches of any size."""
+    place = data.draw(st.integers(0, frame.num_rows))
+    return [*frame.slice(0, place).to_batches(), *frame.slice(place).to_batches()]
