@@ -1,4 +1,4 @@
-"""The engine that ``cdcwire compare`` runs on: Spark, or this process for small feeds."""
+"""The engine that ``cdcwire compare`` runs on: Spark, or this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cdcwire_conformance.sources.tables import TableUrl, parquet_files
 from cdcwire_conformance.usage import UsageError
 
 AUTO, EMBEDDED, SPARK = "auto", "embedded", "spark"
-MAX_BYTES = 32 << 20  # of both feeds, for the embedded engine
+MAX_BYTES = 256 << 20  # of both feeds, for the embedded engine
 _UNPACKED = 10  # times the size of a compressed file
 
 

@@ -1,4 +1,4 @@
-"""The engine that decodes and compares small feeds in this process."""
+"""The engine that decodes and compares feeds in this process."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
+from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.shares import rows_of_share
 from cdcwire_conformance.compare.embedded.tables import TableSides, Write, compare_batches
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
@@ -67,7 +68,7 @@ def compare_feeds(
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedEngine:
-    """Compares in this process. All rows of both feeds are in memory."""
+    """Compares in this process. Decoded rows that do not fit into memory are in temporary files."""
 
     name: str = "embedded"
     is_exact: bool = False
@@ -85,21 +86,24 @@ class EmbeddedEngine:
         """Yield the comparison of the rows of each table, in their order."""
         if not tasks:
             return
-        work = Work(total=sum(each.rows for each in tasks))
-        report("decoding both feeds", work)
-        sides = []
-        for feed in (tasks[0].left, tasks[0].right):
-            found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(tasks))}
-            for number, batch in batches_of(feed, tasks, options):
-                found[number].append(batch)
-                work = replace(work, done=work.done + batch.num_rows)
-                report("decoding both feeds", work)
-            sides.append(found)
-        for number, task in enumerate(tasks):
-            report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
-            left, right = (side.pop(number) for side in sides)  # needed no more
-            both = sides_of(task.table, task.replaced, options, left, right)
-            yield compare_batches(both, task.rules, options, writer_of(task.table, number, options))
+        with Room() as room:
+            work = Work(total=sum(each.rows for each in tasks))
+            report("decoding both feeds", work)
+            sides = []
+            for feed in (tasks[0].left, tasks[0].right):
+                found = {number: KeptBatches(room) for number in range(len(tasks))}
+                for number, batch in batches_of(feed, tasks, options):
+                    found[number].append(batch)
+                    work = replace(work, done=work.done + batch.num_rows)
+                    report("decoding both feeds", work)
+                sides.append(found)
+            for number, task in enumerate(tasks):
+                report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
+                left, right = (side.pop(number) for side in sides)  # needed no more
+                both = sides_of(task.table, task.replaced, options, left, right)
+                yield compare_batches(
+                    both, task.rules, options, writer_of(task.table, number, options)
+                )
 
     def unreadable(
         self,
@@ -152,8 +156,8 @@ def sides_of(
     table: CanonicalTable,
     replaced: frozenset[str],
     options: CompareOptions,
-    left: Sequence[pa.RecordBatch],
-    right: Sequence[pa.RecordBatch],
+    left: Iterable[pa.RecordBatch],
+    right: Iterable[pa.RecordBatch],
 ) -> TableSides:
     """Return the decoded rows of both sides. ``replaced``: as in ``TableTask``."""
     image = event_schema(with_bytes(table, replaced), options.temporal).field("after").type

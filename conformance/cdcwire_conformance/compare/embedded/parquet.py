@@ -24,6 +24,7 @@ from cdcwire_conformance.compare.embedded.engine import (
     sides_of,
     writer_of,
 )
+from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.tables import compare_batches
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report, TableTask
@@ -125,15 +126,17 @@ class ParquetTable:
         own = table.table
         report(f"decoding the feed and reading {self}")
         task = TableTask(own, feed, feed, table.rules, frozenset())
-        left = [_without_presence(batch) for _, batch in batches_of(feed, [task], options)]
-        schema = left[0].schema if left else job_for(feed, own, options).builder.schema
-        right = list(self._rows(own, schema, table.names))
-        report(f"{own}: comparing last rows")
-        both = sides_of(own, frozenset(), options, left, right)
-        try:
-            return compare_batches(both, table.rules, options, writer_of(own, 0, options))
-        finally:
-            gc.unfreeze()  # decoding freezes all objects, which suits a worker but not a program
+        with Room() as room:
+            batches = (_without_presence(batch) for _, batch in batches_of(feed, [task], options))
+            left = KeptBatches(room, batches)
+            schema = left.schema or job_for(feed, own, options).builder.schema
+            right = KeptBatches(room, self._rows(own, schema, table.names))
+            report(f"{own}: comparing last rows")
+            both = sides_of(own, frozenset(), options, left, right)
+            try:
+                return compare_batches(both, table.rules, options, writer_of(own, 0, options))
+            finally:
+                gc.unfreeze()  # decoding freezes all objects, which suits a worker, not a program
 
     def files(self) -> Iterator[InputFile]:
         """Yield the files, with their sums."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -35,14 +35,14 @@ Write = Callable[[Iterable[RowDifference]], None]
 class TableSides:
     """The decoded rows of a table on both sides.
 
-    ``image``: the struct of ``before`` and ``after``. ``changes``: of the values of
-    each side, before they compare.
+    ``image``: the struct of ``before`` and ``after``. ``left``, ``right``: read several times.
+    ``changes``: of the values of each side, before they compare.
     """
 
     table: CanonicalTable
     image: pa.DataType
-    left: Sequence[pa.RecordBatch]
-    right: Sequence[pa.RecordBatch]
+    left: Iterable[pa.RecordBatch]
+    right: Iterable[pa.RecordBatch]
     changes: tuple[ColumnChanges, ColumnChanges] = (ColumnChanges(), ColumnChanges())
 
 
