@@ -138,8 +138,8 @@ KINDS = (
     Kind("debezium-json", 14.0, MYSQL, debezium_peer, "of MySQL", is_mysql=True),
     Kind("debezium-json", 14.0, OFF, debezium_peer, "without schema"),
     Kind("debezium-json", 14.0, {**MYSQL, **OFF}, debezium_peer, "of MySQL without schema", True),
-    Kind("debezium-avro", 9.0, {"replica-identity": "full"}),
-    Kind("debezium-avro", 9.0, MYSQL, None, "of MySQL", is_mysql=True),
+    Kind("debezium-avro", 10.0, {"replica-identity": "full"}),
+    Kind("debezium-avro", 7.5, MYSQL, None, "of MySQL", is_mysql=True),
     Kind("maxwell-json", 9.0, {}, maxwell_peer),
 )
 
