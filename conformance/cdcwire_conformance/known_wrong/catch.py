@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from cdcwire.core.context import Context
@@ -21,7 +21,14 @@ _LEVELS = ("must", "should", "may")
 
 
 def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Case]) -> str | None:
-    """Return the id of the first case that the decoder fails, or None: it gets through.
+    """Return the id of the first case that the decoder fails, or None: it gets through."""
+    return next(catching_cases(known_wrong, format_name, cases), None)
+
+
+def catching_cases(
+    known_wrong: KnownWrong, format_name: str, cases: Sequence[Case]
+) -> Iterator[str]:
+    """Yield the ids of the cases that the decoder fails.
 
     The decoder claims the choices of the reference, so that cases of level "may" count too. Cases
     that name a fault which the decoder repeats come first, then the levels by their force.
@@ -35,8 +42,7 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
         if case.expect == "encode" or judge.settle(task):
             continue
         if judge.ask(testee, task).is_bad:
-            return case.id
-    return None
+            yield case.id
 
 
 def testee_of(known_wrong: KnownWrong, through: Format) -> InProcessTestee:
