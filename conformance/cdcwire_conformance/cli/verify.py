@@ -18,6 +18,7 @@ from cdcwire_conformance.visible import print_error, without_secrets
 
 if TYPE_CHECKING:
     from cdcwire_conformance.corpus.case import Case
+    from cdcwire_conformance.corpus.requirements import RequirementSet
     from cdcwire_conformance.protocol.answers import Description
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
     from cdcwire_conformance.run.results import Outcome, Results
@@ -152,16 +153,19 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.progress import ProgressLine
     from cdcwire_conformance.cli.unread import note_unfinished
+    from cdcwire_conformance.corpus.requirements import required_cases
     from cdcwire_conformance.run.opening import CRASHES_AT_START
+    from cdcwire_conformance.run.results import Claim
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
-    from cdcwire_conformance.run.selection import choose
+    from cdcwire_conformance.run.selection import Chosen, choose
     from cdcwire_conformance.usage import golden_root
 
     root = golden_root(arguments)
     check_outputs(arguments)
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
+    required = _required(arguments, root)
     testees = _open_testees(arguments)
     description = testees[0].start()
     formats = _formats(arguments, description)
@@ -175,16 +179,20 @@ def _verify(arguments: argparse.Namespace) -> int:
         sample=arguments.sample,
         root=root,
     )
+    if required is not None:
+        chosen = Chosen(list(required_cases(required, root)), [], None)
     if not chosen.stored and not chosen.bases:
         testees[0].close()
         raise UsageError(_nothing(arguments, description))
     results = _results(arguments, description, formats)
+    if required is not None:
+        results.claim = Claim(str(required), len(chosen.stored))
     known = {case.format for case in chosen.stored}
-    may_choose = () if arguments.case or arguments.level else chosen.stored
+    may_choose = () if arguments.case or arguments.level or required else chosen.stored
     results.notes += _misspelled(description, declared, chosen.stored, known)
     results.notes += _unknown_choices(description, declared, may_choose)
     is_whole = wants_derived and arguments.sample == 1
-    is_complete = is_whole and not arguments.case and not arguments.level
+    is_complete = is_whole and not arguments.case and not arguments.level and not required
     complete = frozenset(formats if is_complete else ())
     settings = Settings(
         arguments.max_crashes,
@@ -215,6 +223,27 @@ def _verify(arguments: argparse.Namespace) -> int:
         write_results(arguments, results, expected)
         raise
     return _exit_code(results) if write_results(arguments, results, expected) else 2
+
+
+def _required(arguments: argparse.Namespace, root: Path | None) -> RequirementSet | None:
+    """Return the claimed set of requirements, and run its format. Raises: UsageError."""
+    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.corpus.requirements import find_set
+
+    if arguments.claim is None:
+        return None
+    others = {"--case": arguments.case, "--level": arguments.level, "--derived": arguments.derived}
+    given = [option for option, value in others.items() if value]
+    if given:
+        raise UsageError(f"--claim judges its own cases; leave out {' and '.join(given)}")
+    try:
+        required = find_set(arguments.claim, root)
+    except ValueError as error:
+        raise UsageError(f"--claim: {error}") from error
+    if arguments.formats not in ([], [required.format]):
+        raise UsageError(f"--claim: {required} is about {required.format}")
+    arguments.formats = [required.format]
+    return required
 
 
 def _nothing(arguments: argparse.Namespace, description: Description) -> str:

@@ -31,6 +31,12 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="only these cases: an id, its beginning up to a slash, or a pattern with *. Cases "
         "derived from them need --derived, or an id with @",
     )
+    cases.add_argument(
+        "--claim",
+        metavar="'NAME VERSION'",
+        help="judge a frozen set of requirements instead, such as 'debezium-reader 1': every case "
+        "of it has to pass (docs/explanation/versioning.md lists the sets)",
+    )
     cases.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
     cases.add_argument(
         "--level",

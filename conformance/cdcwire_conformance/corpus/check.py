@@ -35,6 +35,7 @@ from cdcwire_conformance.corpus.rebuild import (
     stale_hexdumps,
     sums_of,
 )
+from cdcwire_conformance.corpus.requirements import FOLDER, problems_of, requirement_sets
 from cdcwire_conformance.corpus.schemas import schema
 from cdcwire_conformance.corpus.store import (
     INDEX_FILE,
@@ -90,6 +91,7 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     problems += _version_and_index(root, corpus, cases, made)
     problems += _files_without_case(corpus, cases, made)
     problems += _retired(root, cases)
+    problems += _requirements(root)
     for case in cases:
         if case.id not in broken:
             problems += _meaning(case)
@@ -179,7 +181,7 @@ def _files_without_case(
     read = {f"{case.id}.json" for case in cases}
     unread = tuple(where.removesuffix("json") for where in case_files(corpus) if where not in read)
     for name in corpus.names():
-        if name in _TOP_FILES or name.endswith(".hex"):
+        if name in _TOP_FILES or name.endswith(".hex") or name.startswith(f"{FOLDER}/"):
             continue
         if name.endswith(".json") and name.count("/") == 2:
             continue  # a case, or a problem that its reading has reported
@@ -198,6 +200,16 @@ def _retired(root: Path | None, cases: list[Case]) -> Iterator[Problem]:
     for case in cases:
         if case.id in retired:
             yield Problem(f"{case.id}.json", "the id is retired, and never used again")
+
+
+def _requirements(root: Path | None) -> Iterator[Problem]:
+    """Check that each case of a frozen set is as it was, or retired."""
+    try:
+        for each in requirement_sets(root):
+            where = f"{FOLDER}/{each.name}-{each.version}.json"
+            yield from (Problem(where, problem) for _, problem in problems_of(each, root))
+    except CorpusError as error:
+        yield Problem(error.where, error.problem)
 
 
 def _meaning(case: Case) -> Iterator[Problem]:

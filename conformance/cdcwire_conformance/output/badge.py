@@ -15,10 +15,16 @@ def badge_text(results: Results) -> str:
 
     Source: the endpoint schema of shields.io, schemaVersion 1.
     """
+    label = f"cdcwire {results.formats[0]}" if len(results.formats) == 1 else "cdcwire"
+    message = f"{results.count('passed')} of {results.was_run} cases passed"
+    if results.claim is not None:
+        label = f"cdcwire {results.claim.name}"
+        passed = f"{results.count('passed')} of {results.claim.cases} cases passed"
+        message = f"not met: {passed}" if results.has_failed else "met"
     document: dict[str, Json] = {
         "schemaVersion": 1,
-        "label": f"cdcwire {results.formats[0]}" if len(results.formats) == 1 else "cdcwire",
-        "message": f"{results.count('passed')} of {results.was_run} cases passed",
+        "label": label,
+        "message": message,
         "color": _color(results),
     }
     if results.has_failed:

@@ -59,6 +59,17 @@ def document_of(results: Results) -> dict[str, Json]:
         "left_out": dict(sorted(results.left_out.items())),
         "notes": list(results.notes),
         **_property(results),
+        **_claim(results),
+    }
+
+
+def _claim(results: Results) -> dict[str, Json]:
+    """Return the requirements that the run judges, for a run with a claim."""
+    claim = results.claim
+    if claim is None:
+        return {}
+    return {
+        "claim": {"name": claim.name, "cases": claim.cases, "met": not results.has_failed},
     }
 
 

@@ -86,7 +86,14 @@ def summary_lines(results: Results) -> Iterator[str]:
 
 
 def remarks(results: Results) -> Iterator[str]:
-    """Yield what is odd about a run: state leaks, cases that were left out, notes."""
+    """Yield what is odd about a run: state leaks, cases that were left out, notes.
+
+    The first line says whether a claim is met, where there is one.
+    """
+    if results.claim is not None:
+        passed, number = results.count("passed"), results.claim.cases
+        verdict = "not met" if results.has_failed else "met"
+        yield f"{results.claim.name}: {verdict}, {passed} of {_counted(number, 'case')} passed"
     if results.leaks:
         yield (
             f"state leaks between messages: {_counted(len(results.leaks), 'case')} changed when "
@@ -178,6 +185,8 @@ def verdict_line(results: Results) -> str:
         reasons.append(_counted(len(results.stale), "stale expected failure"))
     if results.leaks:
         reasons.append(_counted(len(results.leaks), "state leak"))
+    if not reasons and results.claim is not None:
+        reasons.append(f"{results.claim.name} is not met")
     return f"FAILED: {', '.join(reasons)}{aside}"
 
 

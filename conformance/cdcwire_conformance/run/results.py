@@ -136,6 +136,14 @@ class CountKey:
     derived: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A frozen set of requirements that a testee claims to meet, and the number of its cases."""
+
+    name: str
+    cases: int
+
+
 @dataclass(slots=True)
 class Results:
     """All of a run.
@@ -145,6 +153,7 @@ class Results:
     ``derived_seconds``: how long the answers to derived cases took, by format.
     ``property_run``: how the messages were generated, if they are not those of golden cases.
     ``stopped_at``: the last of the equal crashes that ended the run at its start.
+    ``claim``: the requirements that the run judges. It is met if every case of them passed.
     """
 
     testee: Description
@@ -163,6 +172,7 @@ class Results:
     is_interrupted: bool = False
     property_run: PropertyRun | None = None
     stopped_at: Outcome | None = None
+    claim: Claim | None = None
 
     def count(
         self,
@@ -197,7 +207,15 @@ class Results:
         return self.count() - self.count("not claimed", "skipped", "not run")
 
     @property
+    def meets_claim(self) -> bool:
+        """True if every case of the claimed requirements passed. Without a claim it is met."""
+        return self.claim is None or self.count("passed") == self.claim.cases
+
+    @property
     def has_failed(self) -> bool:
-        """True if the run failed: a binding failure, a stale entry, a leak, an early end."""
-        is_clean = self.is_whole and not self.stale and not self.leaks
+        """True if the run failed: a binding failure, a stale entry, a leak, an early end.
+
+        A claim that is not met fails the run too, as where a case of it was declined.
+        """
+        is_clean = self.is_whole and not self.stale and not self.leaks and self.meets_claim
         return not is_clean or any(outcome.fails_run for outcome in self.outcomes)
