@@ -72,13 +72,13 @@ def numbers_in_order(values: Sequence[pa.Array]) -> Numbers:
 class Places:
     """The places of the rows of a side. The arrays have an entry for each row.
 
-    ``streams``: in their order. ``stream``: the number of a row's stream. ``file_number``: of a
-    file in a prefix.
+    ``streams``: in their order. ``file_numbers``: of each stream, that of a file in a prefix.
+    ``stream``: the number of a row's stream.
     """
 
     streams: Sequence[Stream]
+    file_numbers: Numbers
     stream: Numbers
-    file_number: Numbers
     offset: Numbers
     line: Numbers
     sequence: Numbers
@@ -91,9 +91,9 @@ class Places:
         for column in (self.offset, self.line):
             back |= same & (column[after] < column[before])
             same &= column[after] == column[before]
-        files = self.file_number
-        is_other_file = self.stream[after] != self.stream[before]
-        back |= is_other_file & (files[after] == files[before]) & (files[after] != NOWHERE)
+        is_other = self.stream[after] != self.stream[before]
+        files, earlier = (self.file_numbers[self.stream[each]] for each in (after, before))
+        back |= is_other & (files == earlier) & (files != NOWHERE)
         return back | (self.sequence[after] < self.sequence[before])
 
 
@@ -122,15 +122,14 @@ class PlacesBuilder:
 
     def places(self) -> Places:
         """Return the places of all rows."""
-        found = {name: _concatenated(values) for name, values in self._numbers.items()}
+        found = {name: _compact(_concatenated(each)) for name, each in self._numbers.items()}
         streams = sorted(self._streams, key=lambda each: tuple(map(nulls_first, each)))
         ranks = np.empty(len(streams), np.int64)
         ranks[[self._streams[each] for each in streams]] = np.arange(len(streams))
         files = np.array([_file_number(each) for each in streams], np.int64)
-        stream = ranks[found.pop("stream")]
-        return Places(
-            streams, stream, files[stream], sequence=numbers_in_order(self._sequences), **found
-        )
+        stream = _compact(ranks[found.pop("stream")])
+        sequence = _compact(numbers_in_order(self._sequences))
+        return Places(streams, files, stream, sequence=sequence, **found)
 
     def _streams_of(self, source: Mapping[str, pa.Array]) -> Numbers:
         """Return the number of each row's stream, in the order in which they were met."""
@@ -153,19 +152,21 @@ class Eras:
 
     def __init__(self, places: Places, position: Numbers) -> None:
         # Rows of one stream and partition of a table are of one kind.
-        pairs = np.stack([places.stream, places.table_partition], axis=1)
-        kinds, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        partitions, of_row = np.unique(places.table_partition, return_inverse=True)
+        codes = places.stream * len(partitions) + of_row.reshape(-1)
+        _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
         self._kind = inverse.reshape(-1)
+        streams, own = places.stream[firsts].tolist(), places.table_partition[firsts].tolist()
         self._parts = [
             part_of(places.streams[stream], None if partition == NOWHERE else partition)
-            for stream, partition in kinds.tolist()
+            for stream, partition in zip(streams, own, strict=True)
         ]
         numbers = {part: number for number, part in enumerate(dict.fromkeys(self._parts))}
         parts = np.array([numbers[part] for part in self._parts], np.int64)[self._kind]
         in_prefix = np.array([_is_prefix(part) for part in self._parts], bool)[self._kind]
         is_known = np.array([part is not None for part in self._parts], bool)[self._kind]
         self._is_placed = is_known & (in_prefix | (places.offset != NOWHERE))
-        self._file = np.where(in_prefix, places.file_number, 0)
+        self._file = np.where(in_prefix, places.file_numbers[places.stream], 0)
         offsets = np.where(places.offset == NOWHERE, 0, places.offset)
         order = np.lexsort((offsets, self._file, parts))
         order = order[self._is_placed[order]]
@@ -224,6 +225,13 @@ def _coded(values: pa.Array) -> Numbers:
 
 def _integers(values: pa.Array) -> Numbers:
     return np.asarray(pc.fill_null(values.cast(pa.int64()), NOWHERE).to_numpy(), np.int64)
+
+
+def _compact(numbers: Numbers) -> Numbers:
+    """Return an array in which one number for all rows takes no memory."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return np.broadcast_to(numbers[0], numbers.shape)
+    return numbers
 
 
 def _concatenated(arrays: Sequence[Numbers]) -> Numbers:

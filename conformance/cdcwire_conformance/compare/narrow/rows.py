@@ -77,8 +77,8 @@ def narrow_rows(
         for name, parts in found.items():
             parts.append(getattr(narrowed, name))
     arrays = {
-        name: np.concatenate(parts) if parts else np.empty(0, _KINDS[name])
-        for name, parts in found.items()
+        name: np.concatenate(parts) if (parts := found.pop(name)) else np.empty(0, kind)
+        for name, kind in _KINDS.items()
     }
     return NarrowRows(position=numbers_in_order(positions), places=places.places(), **arrays)
 
