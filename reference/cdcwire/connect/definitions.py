@@ -25,6 +25,7 @@ from cdcwire.mysql.types import is_boolean_source
 _WITHOUT_OFFSET = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?", re.ASCII)
 # Without version: the value shows the form. The parameter names that of numbers, if they have one.
 _NUMBERS = "numbers"
+_MAPS = "maps"  # on JSON: it may also be sent as a map of texts
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
 _GEOMETRY = (
     Field("wkb", Schema("bytes")),
@@ -49,6 +50,7 @@ _UNSIGNED = Schema(
     1,
     parameters=(("scale", "0"), (types.DEFINED, "int64 unsigned")),
 )
+_HSTORE = Schema("map", keys=Schema("string"), values=Schema("string", optional=True))
 _CDL_INSTANT = replace(_INSTANT, parameters=((_NUMBERS, types.CONNECT_TIMESTAMP),))
 
 
@@ -86,6 +88,8 @@ def _defined(column: Column, style: Style) -> Schema:
             return Schema("int64", schema.optional, types.UNSIGNED_64)
         case kinds.IntType(unsigned=True) | kinds.IntType(24) if not style.is_cdl:
             return _bounded(schema, column.type)
+        case kinds.JsonType() if schema.name == types.JSON and column.source == "hstore":
+            return _with_parameter(schema, _MAPS, "true")
         case kinds.VectorType() if schema.type == "string":
             return replace(schema, name=types.TIDB_VECTOR)
         case kinds.BytesType() if schema.type in ("bytes", "string") and schema.name is None:
@@ -141,7 +145,8 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
     An instant is a ZonedTimestamp. CDL 1.0 sends numbers: Connect's Timestamp. A text without
     offset stays text: the encoder writes it where the zone is not known. An unsigned integer of 64
     bits may be a number or a Decimal, and a decimal may be its text. A number in a boolean column
-    is MySQL's TINYINT(1). A type that the definition does not name is what the value shows.
+    is MySQL's TINYINT(1). PostgreSQL's hstore is a text of JSON or a map of texts. A type that the
+    definition does not name is what the value shows.
     """
     match schema.name, value:
         case types.ZONED_TIMESTAMP, _ if schema.version is None:
@@ -159,10 +164,16 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
             return inferred_schema(value)
         case types.UNTYPED, _:
             return inferred_schema(value)
+        case types.JSON, JsonObject() if schema.parameter(_MAPS) and _is_map_of_texts(value):
+            return replace(_HSTORE, optional=schema.optional)
         case types.TINY_BOOLEAN, Number() if value.text not in ("0", "1"):
             return Schema("int8", schema.optional)
         case _:
             return schema
+
+
+def _is_map_of_texts(value: JsonObject) -> bool:
+    return all(member.value is None or isinstance(member.value, str) for member in value.members)
 
 
 def _is_beyond_int64(number: Number) -> bool:

@@ -14,7 +14,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Image, Op, Position, RowChange, Table
-from cdcwire.model.kinds import Column, IntType, TextType
+from cdcwire.model.kinds import Column, IntType, JsonType, MapType, TextType
 from cdcwire.model.text import table_to_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -275,6 +275,43 @@ def test_an_identity_that_alters_decides_nothing_without_its_positions(
     assert code == 0, out
     reasons = [each["reason"] for each in document["tables"][0]["left_out"]]
     assert reasons[0].endswith("and rows do not pair by lsn")
+
+
+HSTORE = (("k", "v"), ("n", None), ("a b", 'c"d'))
+
+
+def hstore_feed(folder: Path, value: object, mode: str, *, has_schema: bool) -> str:
+    """Write an insert with an hstore; return the source. ``mode``: ``hstore.handling.mode``."""
+    column = Column("h", MapType(TextType(), TextType()), "map", nullable=True)
+    image = Image((ID, column), (1, value))
+    at = Position(lsn=7, commit_ms=1, sent_ms=1, tx_id="1")
+    extra = {"connector": "postgresql", "connector_version": "3.2.0.Final", "snapshot": "false"}
+    event = RowChange(Table("t", "shop", "d", key=("id",)), "insert", None, image, at, extra=extra)
+    schemas = str(has_schema).lower()
+    options: dict[str, OptionValue] = {"hstore-handling-mode": mode, "schemas-enable": schemas}
+    folder.mkdir()
+    messages = get_format("debezium-json").from_events([event], context=Context(options))
+    write_messages(str(folder / "messages.jsonl"), messages)
+    return f"debezium-json:file:{folder}"
+
+
+@pytest.mark.parametrize("has_schema", [True, False])
+def test_hstore_as_json_meets_hstore_as_map(
+    compare: Compare, tmp_path: Path, has_schema: bool
+) -> None:
+    defined = Table("t", "shop", columns=(ID, Column("h", JsonType(), "hstore")), key=("id",))
+    file = tmp_path / "tables.json"
+    file.write_text(json.dumps([table_to_json(defined)]), "utf-8")
+    more = [] if has_schema else ["--tables", str(file)]
+    left = hstore_feed(tmp_path / "a", HSTORE, "map", has_schema=has_schema)
+    same = hstore_feed(tmp_path / "b", HSTORE[::-1], "json", has_schema=has_schema)
+    code, out, _ = compare(left, same, *more)
+    assert code == 0, out
+    other = hstore_feed(tmp_path / "c", (("k", "w"), *HSTORE[1:]), "json", has_schema=has_schema)
+    for sides in ((left, other), (other, left)):
+        code, out, document = compare(*sides, *more)
+        assert code == 1, out
+        assert document["tables"][0]["counts"]["changed"] == 1
 
 
 def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path: Path) -> None:

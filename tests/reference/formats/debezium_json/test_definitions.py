@@ -84,6 +84,28 @@ def test_bit_of_length_1_is_bytes_where_its_source_says_so() -> None:
     assert_refused("true", column)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        (r'"{\"k\":\"v\"}"', "JsonType", '{"k":"v"}'),
+        ('{"k":"v","n":null}', "MapType", (("k", "v"), ("n", None))),
+        ("{}", "MapType", ()),
+        (f'{{"{WORD}":"{WORD}"}}', "MapType", UNAVAILABLE),
+        ("null", "JsonType", None),
+    ],
+)
+def test_hstore_is_sent_as_text_of_json_or_as_a_map(text: str, kind: str, value: Any) -> None:
+    assert read(text, defined("json", "hstore"), "postgresql") == (kind, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [('{"k":1}', "hstore"), ('{"k":{}}', "hstore"), ("[]", "hstore"), ('{"k":"v"}', "jsonb")],
+)
+def test_json_is_sent_as_text_except_a_map_of_texts(text: str, source: str) -> None:
+    assert_refused(text, defined("json", source), "postgresql")
+
+
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("0", False)])
 def test_boolean_is_sent_as_boolean_or_number(text: str, value: bool) -> None:
     assert read(text, defined("bool", "tinyint(1)")) == ("BoolType", value)
