@@ -2,15 +2,17 @@
 
 Derived cases that passed are one test case per format, with their number in its name. A failure
 that does not bind is shown as skipped, so that it does not break a build. A test case has the
-seconds that its answers took.
+seconds that its answers took. The text of a failure begins with the names of its groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cdcwire_conformance.output.text import describe, failure_lines
+from cdcwire_conformance.run.groups import failure_groups
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.visible import visible_lines as fit
 
@@ -18,11 +20,15 @@ from cdcwire_conformance.visible import visible_lines as fit
 def junit_text(results: Results) -> str:
     """Return the XML document."""
     root = Element("testsuites", name=f"cdcwire: {fit(describe(results.testee))}")
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for group in failure_groups(results):
+        for outcome in group.outcomes:
+            groups[outcome.id].append(group.name)
     for name in results.formats:
         of_format = [outcome for outcome in results.outcomes if outcome.case.format == name]
         derived = results.count("passed", format_name=name, derived=True)
         seconds = results.derived_seconds.get(name, 0.0)
-        suite = _add_suite(root, name, of_format, derived, seconds)
+        suite = _add_suite(root, name, of_format, groups, derived=(derived, seconds))
         if results.property_run is not None:
             passed = results.count("passed", format_name=name)
             title = f"{passed} generated messages passed"
@@ -58,16 +64,19 @@ def _add_suite(
     root: Element,
     name: str,
     outcomes: Iterable[Outcome],
-    derived_passed: int,
-    derived_seconds: float,
+    groups: Mapping[str, Sequence[str]],
+    *,
+    derived: tuple[int, float],
 ) -> Element:
+    """Add the cases of a format. ``derived``: how many derived ones passed, and all seconds."""
+    derived_passed, derived_seconds = derived
     suite = SubElement(root, "testsuite", name=name)
     for outcome in outcomes:
         if outcome.is_derived and not outcome.is_bad:
             continue
         if outcome.is_derived:
             derived_seconds -= outcome.seconds
-        _add_case(suite, outcome)
+        _add_case(suite, outcome, groups.get(outcome.id, ()))
     if derived_passed:
         title = f"{derived_passed} derived cases are rejected"
         case = SubElement(suite, "testcase", classname=f"{name}.derived", name=title)
@@ -75,7 +84,7 @@ def _add_suite(
     return suite
 
 
-def _add_case(suite: Element, outcome: Outcome) -> None:
+def _add_case(suite: Element, outcome: Outcome, groups: Sequence[str]) -> None:
     group = "derived" if outcome.is_derived else outcome.case.group
     classname = fit(f"{outcome.case.format}.{group}")
     case = SubElement(suite, "testcase", classname=classname, name=fit(outcome.id))
@@ -90,7 +99,8 @@ def _add_case(suite: Element, outcome: Outcome) -> None:
             message = f"{outcome.verdict}: {outcome.text or outcome.reason}"
             found = SubElement(case, element, message=fit(message))
             if outcome.problem:
-                found.text = fit("\n".join(failure_lines(outcome)))
+                named = (f"group: {name}" for name in groups)
+                found.text = fit("\n".join((*named, *failure_lines(outcome))))
         case _:
             SubElement(case, "skipped", message=fit(f"{outcome.verdict}: {outcome.reason}"))
 

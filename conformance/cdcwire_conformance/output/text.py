@@ -66,8 +66,7 @@ def group_lines(groups: Sequence[FailureGroup]) -> Iterator[str]:
         if title != heading:
             yield title
             heading = title
-        change = " -> ".join(side for side in group.shown_change if side)
-        yield f"  {len(group.outcomes):>{width}}  {group.title}: {change}"
+        yield f"  {len(group.outcomes):>{width}}  {group.name}"
         notes = [f"first {group.first.id}", *filter(None, (group.hint, group.advice))]
         yield f"  {'':>{width}}    {'; '.join(notes)}"
 

@@ -101,6 +101,11 @@ class FailureGroup:
         return shorten(expected, limit), shorten(got, limit)
 
     @property
+    def name(self) -> str:
+        """The title and the change on one line: what each report calls the group."""
+        return f"{self.title}: {' -> '.join(filter(None, self.shown_change))}"
+
+    @property
     def advice(self) -> str:
         """The feature that may be declined, if one feature explains the group."""
         if not self.decline:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
@@ -14,7 +16,9 @@ from cdcwire.model.events import Event
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.known_wrong import KnownWrong
+from cdcwire_conformance.output.html.verify_page import page_of
 from cdcwire_conformance.output.json_document import document_of
+from cdcwire_conformance.output.junit import junit_text
 from cdcwire_conformance.output.markdown import markdown_text
 from cdcwire_conformance.output.text import report_lines
 from cdcwire_conformance.run.groups import FailureGroup, failure_groups
@@ -22,6 +26,7 @@ from cdcwire_conformance.run.results import Results
 from cdcwire_conformance.run.runner import run
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
+from cdcwire_conformance.visible import visible, visible_lines
 
 SCREEN = 24  # lines
 NO_CONTEXT = Context()
@@ -96,6 +101,27 @@ def test_markdown_and_json_have_the_same_groups(runs: Runs, format_name: str) ->
     ]
     assert [(group["part"], group["count"]) for group in document_of(results)["groups"]] == [
         (group.part, len(group.outcomes)) for group in groups
+    ]
+
+
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_junit_and_html_name_the_same_groups(runs: Runs, format_name: str) -> None:
+    results, _ = runs[format_name]
+    groups = failure_groups(results)
+    texts = [each.text or "" for each in fromstring(junit_text(results)).iter() if each.text]
+    named = Counter(
+        line.removeprefix("group: ")
+        for text in texts
+        for line in text.splitlines()
+        if line.startswith("group: ")
+    )
+    expected: Counter[str] = Counter()
+    for group in groups:
+        expected[visible_lines(group.name)] += len(group.outcomes)
+    assert named == expected
+    page = page_of(results, {})
+    assert [(line.part, line.number) for line in page.groups] == [
+        (visible(group.title), len(group.outcomes)) for group in groups
     ]
 
 
