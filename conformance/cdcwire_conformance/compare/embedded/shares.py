@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.choice import where
 from cdcwire_conformance.compare.last_state import Moment, Share
 
 _IMAGES = ("before", "after")
@@ -57,16 +58,14 @@ def _is_before(batch: pa.RecordBatch, moment: Moment, position: str | None) -> p
 def _as_deletes(batch: pa.RecordBatch, emptied: pa.Array) -> pa.RecordBatch:
     """Return the batch with deletes of the keys of some rows in their place."""
     columns = {
-        "op": pc.if_else(emptied, "delete", batch.column("op")),
-        "half": pc.if_else(
-            emptied, pa.scalar(None, batch.column("half").type), batch.column("half")
-        ),
+        "op": where(emptied, pa.scalar("delete"), batch.column("op")),
+        "half": where(emptied, pa.scalar(None, pa.string()), batch.column("half")),
     }
     for suffix in ("", "_has"):
         before, after = (batch.column(f"{side}{suffix}") for side in _IMAGES)
-        last = pc.if_else(batch.column("after").is_valid(), after, before)
-        columns[f"before{suffix}"] = pc.if_else(emptied, last, before)
-        columns[f"after{suffix}"] = pc.if_else(emptied, pa.scalar(None, after.type), after)
+        last = where(batch.column("after").is_valid(), after, before)
+        columns[f"before{suffix}"] = where(emptied, last, before)
+        columns[f"after{suffix}"] = where(emptied, pa.scalar(None, after.type), after)
     for name, values in columns.items():
         place = batch.schema.get_field_index(name)
         batch = batch.set_column(place, batch.schema.field(place), values)

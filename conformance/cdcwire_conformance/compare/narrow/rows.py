@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.arrow.choice import where
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, Layout, is_in
 from cdcwire_conformance.compare.narrow.digests import (
     DIGEST,
@@ -150,7 +151,7 @@ class _Batch:
             is_new = after.known
             self.key = self._keys(
                 [
-                    pc.if_else(is_new, new, old)
+                    where(is_new, new, old)
                     for new, old in zip(self._key_of(after), self._key_of(before), strict=True)
                 ]
             )
@@ -206,11 +207,11 @@ class _Batch:
                 map(_equal, (old.presence, *old.columns), (after.presence, *after.columns)),
                 self._is_whole_update,
             )
-            op, old = pc.if_else(idle, "insert", op), _without(old, idle)
+            op, old = where(idle, pa.scalar("insert"), op), _without(old, idle)
         if rules.folds_ops:
             op = pc.if_else(_is_one_of(op, ["delete"]), "delete", "upsert")
         else:
-            op = pc.if_else(_is_one_of(op, ["read"]), "insert", op)
+            op = where(_is_one_of(op, ["read"]), pa.scalar("insert"), op)
         fields = [_null_where(self._is_bare, self._field(name)) for name in rules.fields]
         images = (old.presence, *old.columns, after.presence, *after.columns)
         columns = (op, self._batch.column("half"), self._is_bare, self.passing, *fields, *images)
@@ -235,9 +236,7 @@ class _Batch:
         ]
         nothing = pa.scalar(b"", pa.binary())
         is_emptied = pc.and_(is_delete, image.known)
-        return replace(
-            image, columns=columns, presence=pc.if_else(is_emptied, nothing, image.presence)
-        )
+        return replace(image, columns=columns, presence=where(is_emptied, nothing, image.presence))
 
     def _filled(self, before: _Image, after: _Image) -> _Image:
         """Return old images with the columns of updates that only the new image has."""
@@ -245,8 +244,8 @@ class _Batch:
         for number, (own, other) in enumerate(zip(before.columns, after.columns, strict=True)):
             lacking = pa.array(~before.has(number) & after.has(number))
             is_filled = pc.and_(self._is_whole_update, lacking)
-            columns.append(pc.if_else(is_filled, other, own))
-        presence = pc.if_else(self._is_whole_update, after.presence, before.presence)
+            columns.append(where(is_filled, other, own))
+        presence = where(self._is_whole_update, after.presence, before.presence)
         return _Image(before.known, columns, presence)
 
     def _key_of(self, image: _Image) -> _Columns:
@@ -273,7 +272,7 @@ def _is_one_of(values: pa.Array, wanted: Sequence[str]) -> pa.Array:
 
 
 def _null_where(flags: pa.Array, values: pa.Array) -> pa.Array:
-    return pc.if_else(flags, pa.scalar(None, values.type), values)
+    return where(flags, pa.scalar(None, values.type), values)
 
 
 def _flags(values: pa.Array) -> Numbers:

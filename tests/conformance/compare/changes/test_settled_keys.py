@@ -159,7 +159,9 @@ def both_feeds(draw: st.DrawFn, table: CanonicalTable) -> tuple[list[Change], li
     right = [dict(each) for each in left]
     for _ in range(draw(st.integers(0, 3)) if right else 0):
         number = draw(st.integers(0, len(right) - 1))
-        what = draw(st.sampled_from(["lost", "again", "later", "moved", "other", "place"]))
+        what = draw(
+            st.sampled_from(["lost", "again", "later", "moved", "other", "place", "before"])
+        )
         if what == "lost":
             right.pop(number)
         elif what == "again":
@@ -168,6 +170,9 @@ def both_feeds(draw: st.DrawFn, table: CanonicalTable) -> tuple[list[Change], li
             right.append(dict(right[number]))
         elif what == "moved":
             right.insert(draw(st.integers(0, len(right) - 1)), right.pop(number))
+        elif what == "before":
+            own = right[number]
+            own["before"] = draw(st.sampled_from([None, own["after"]]))
         elif what == "other":
             right[number] |= draw(changes(table))
         else:
@@ -210,3 +215,22 @@ def cut(data: st.DataObject, frame: Any) -> list[Any]:
     """Return a frame in batches of any size."""
     place = data.draw(st.integers(0, frame.num_rows))
     return [*frame.slice(0, place).to_batches(), *frame.slice(place).to_batches()]
+
+
+def test_update_that_changes_nothing_is_not_one_without_old_values(
+    changes_of_table: Callable[..., Any],
+) -> None:
+    """With changed columns only, the former counts as an insert."""
+    table = TABLES["number"]
+    image = {"id": 1, "n": 1, "s": "x", "f": 1.5, "b": b"x"}
+    left, right = (
+        changes_of_table(table, [{"op": "update", "before": before, "after": image, "ts": 5}])
+        for before in (image, None)
+    )
+    sides = TableSides(
+        table, left.schema.field("after").type, left.to_batches(), right.to_batches()
+    )
+    for exact in (False, True):
+        found = compare_batches(sides, RULES["changed columns"], CompareOptions(exact=exact))
+        assert found.counts is not None
+        assert (found.counts.same, found.counts.changed) == (0, 1)
