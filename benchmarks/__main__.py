@@ -41,6 +41,7 @@ LARGE_BENCHMARKS = (
     "spark_formats",
     "spark_compare",
     "compare_table",
+    "compare_here",
     "compare_different",
     "small_tables",
     "spark_follow",

@@ -83,9 +83,14 @@ def seconds(
 
 def command(*words: str) -> Cost:
     """Run cdcwire, which has to succeed, and return its cost."""
+    return cost_of("-m", "cdcwire_conformance", *words)
+
+
+def cost_of(*words: str) -> Cost:
+    """Run Python with these arguments, which has to succeed, and return its cost."""
     began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "cdcwire_conformance", *words],
+        [sys.executable, *words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -95,7 +100,7 @@ def command(*words: str) -> Cost:
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"cdcwire {words[0]} ended with {process.returncode}: {said[-500:]}")
+        sys.exit(f"{' '.join(words)} ended with {process.returncode}: {said[-500:]}")
     return Cost(
         round(time.monotonic() - began, 1),
         round(used.ru_utime + used.ru_stime, 1),

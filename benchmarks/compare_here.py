@@ -1,0 +1,94 @@
+"""The cost of comparing two equal feeds in one process, against reading both into Arrow.
+
+Run as ``python -m benchmarks.compare_here [--quick] [--json FILE]``. The feeds are files of
+messages, Craft against Open Protocol, with 100,000 and 1,000,000 changes of the 10-column table
+(``--quick``: 50,000). Each step is a process. Its processor time counts, and its largest memory.
+Reading is what ``cdcwire.open(URL).batches()`` does.
+
+The changes are 100,000 different ones, repeated at later positions.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from benchmarks.commands import command, cost_of
+from benchmarks.document import Result, arguments, finish
+from benchmarks.large_feeds import FORMATS, Plan, make
+from cdcwire.core.message import KafkaMessage
+from cdcwire_conformance.sources.messages_io import write_messages
+
+ROWS, ROWS_QUICK = (100_000, 1_000_000), (50_000,)
+DISTINCT = 100_000
+MAX_RATIO = 1.2
+MAX_MIB = 700.0
+_READ = """
+import sys, cdcwire
+for url in sys.argv[1:]:
+    for batch in cdcwire.open(url).batches():
+        pass
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    given = arguments("Measure a comparison in one process.", argv)
+    results = [
+        result for rows in (ROWS_QUICK if given.quick else ROWS) for result in measured(rows)
+    ]
+    return finish("compare_here", results, given)
+
+
+def measured(rows: int) -> Iterator[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        urls = feeds(Path(folder), rows)
+        read = cost_of("-c", _READ, *urls)
+        compared = command("compare", "--engine", "embedded", *urls)
+    details = {"comparing, CPU s": compared.processor, "reading, CPU s": read.processor}
+    yield Result(
+        f"ratio-{rows}",
+        "comparing equal feeds in one process, to reading both into Arrow",
+        round(compared.processor / read.processor, 2),
+        "times",
+        MAX_RATIO,
+        is_least=False,
+        workload=f"{rows:,} changes",
+        details=details,
+    )
+    yield Result(
+        f"memory-{rows}",
+        "comparing equal feeds in one process, peak memory",
+        compared.peak_mib,
+        "MiB",
+        MAX_MIB,
+        is_least=False,
+        workload=f"{rows:,} changes",
+    )
+
+
+def feeds(folder: Path, rows: int) -> list[str]:
+    """Write both feeds and return their URLs."""
+    plan = Plan(rows, folder / "parquet", DISTINCT)
+    plan.folder.mkdir()
+    make(plan)
+    urls = []
+    for name in FORMATS:
+        target = folder / name
+        target.mkdir()
+        write_messages(str(target / "messages.jsonl"), messages(plan.folder / name))
+        urls.append(f"{name}:file:{target}")
+    return urls
+
+
+def messages(folder: Path) -> Iterator[KafkaMessage]:
+    for file in sorted(folder.iterdir()):
+        for row in pq.read_table(file, columns=["key", "value"]).to_pylist():
+            yield KafkaMessage(row["key"], row["value"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
