@@ -97,8 +97,10 @@ def test_crate_is_packaged_and_walked(packages: Path) -> None:
 def test_python_package_is_a_wheel_and_walked(packages: Path, tmp_path: Path) -> None:
     folder = packages / "pypi"
     run([sys.executable, "-m", "unittest", "discover", "tests"], folder, PYTHONPATH=str(folder))
+    run([sys.executable, "-m", "venv", "tools"], tmp_path)  # with pip, which uv leaves out
+    python = tmp_path / "tools" / ("Scripts" if os.name == "nt" else "bin") / "python"
     words = ["-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path)]
-    run([sys.executable, *words, str(folder)], tmp_path, needs_network=True)
+    run([str(python), *words, str(folder)], tmp_path, needs_network=True)
     [wheel] = tmp_path.glob("*.whl")
     assert wheel.name == f"cdcwire_corpus-{corpus_version()}-py3-none-any.whl"
     walk = "import cdcwire_corpus as c; print(sum(1 for _ in c.cases('cdl-json')))"
