@@ -99,7 +99,7 @@ def _parts_of(array: pa.Array) -> tuple[list[Numbers], list[pa.Array]]:
     if buffer is None:
         return [flags], []
     data = np.frombuffer(buffer, np.uint8, len(array) * width, array.offset * width)
-    values = data.reshape(len(array), width)
+    values: Numbers = data.reshape(len(array), width)
     if array.null_count:
         values = np.where(flags != 0, values, np.uint8(0))
     return [flags, values], []

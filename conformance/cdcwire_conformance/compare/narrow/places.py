@@ -144,7 +144,8 @@ class PlacesBuilder:
                 source[name][first].as_py() for name in ("topic", "partition", "file")
             )
             numbers[number] = self._streams.setdefault((topic, partition, file), len(self._streams))
-        return numbers[inverse.reshape(-1)]
+        found: Numbers = numbers[inverse.reshape(-1)]
+        return found
 
 
 class Eras:
