@@ -159,9 +159,10 @@ def rows_in(
     for batch in batches:
         start, end = end, end + batch.num_rows
         numbers = np.flatnonzero(wanted[start:end])
-        batch = batch if len(numbers) == batch.num_rows else batch.take(pa.array(numbers))
         if not len(numbers):
             continue
+        if len(numbers) < batch.num_rows:
+            batch = batch.take(pa.array(numbers))
         positions = _values(batch.column(rules.position)) if rules.position else _nothing(batch)
         columns = [
             _in_seconds(batch.column(name))

@@ -22,7 +22,7 @@ from cdcwire_conformance.compare.result import Counts
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """What is left to compare.
+    """The rows that are still to be compared.
 
     ``wanted``: for each side a flag for each row. ``settled``: the counts of the others.
     """

@@ -1,4 +1,4 @@
-"""What is settled by digests changes no result: the same feeds are compared by all columns too."""
+"""Digests change no result: the same feeds are compared by all columns too."""
 
 from __future__ import annotations
 
