@@ -20,9 +20,9 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             yield pool
         except BaseException:
             threading.excepthook = _without_lost_results(threading.excepthook)
-            pool.shutdown(wait=False, cancel_futures=True)
             for process in set(active_children()) - others:
                 process.terminate()
+            pool.shutdown()  # now: a thread that ends while Python ends writes a traceback
             raise
 
 
