@@ -156,8 +156,8 @@ class _Batch:
                 ]
             )
             if self.is_doubtful.any():
-                old_keys = [each.filter(doubtful) for each in self._key_of(before)]
-                self.left_keys = self._keys(old_keys)
+                old = self._filled(before, after) if rules.fills_unchanged else before
+                self.left_keys = self._keys([each.filter(doubtful) for each in self._key_of(old)])
         else:
             self.key = self.content["first"]
 
