@@ -22,6 +22,7 @@ from cdcwire_conformance.cli.options import default_text, settings_text
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "REPORT.md", "SECURITY.md")
+_HELPS = ("help", "help_all")  # what these print is this page
 _TO_ROOT = re.compile(rf"\]\((?:\.\./)+(?={'|'.join(map(re.escape, ROOT_PAGES))})")
 
 
@@ -30,14 +31,7 @@ def prepare(target: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(ROOT / "docs", target, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     for page in target.rglob("*.md"):
-        _write(
-            page,
-            re.sub(
-                r"\]\((?:\.\./)+(?=(?:CHANGELOG|CONTRIBUTING|REPORT|SECURITY)\.md)",
-                _up(page, target),
-                page.read_text("utf-8"),
-            ),
-        )
+        _write(page, _TO_ROOT.sub(_up(page, target), page.read_text("utf-8")))
     for name in ROOT_PAGES:
         if (ROOT / name).exists():
             _write(target / name, (ROOT / name).read_text("utf-8").replace("](docs/", "]("))
@@ -48,8 +42,12 @@ def prepare(target: Path) -> None:
 
 
 def command_line() -> Iterator[str]:
-    """Yield the lines of the page about the command line."""
+    """Yield the lines of the page about the command line: all verbs, then each with its groups."""
     yield "# Command line\n\nThis page is generated from the parsers of the program.\n"
+    yield "| verb | what it does |\n| --- | --- |"
+    for module in verb_modules():
+        yield f"| [`{module.NAME}`](#{module.NAME}) | {_cell(module.HELP)} |"
+    yield ""
     for module in verb_modules():
         yield f"## {module.NAME}\n"
         yield from _parser(parser_of(module), 2)
@@ -57,27 +55,29 @@ def command_line() -> Iterator[str]:
 
 def _parser(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
     yield f"{parser.description or ''}\n\n```text\n{parser.format_usage().strip()}\n```\n"
-    rows, below = list[str](), list[tuple[str, argparse.ArgumentParser]]()
-    for action in parser._actions:  # argparse has no public list of its arguments
-        if isinstance(action, argparse._SubParsersAction):
-            below += action.choices.items()
-        elif action.help is not argparse.SUPPRESS and action.dest != "help":
-            value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
-            names = ", ".join(
-                f"`{name} {value}`".replace(" `", "`") for name in action.option_strings
-            )
-            text = (
-                (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
-            )
-            rows.append(f"| {names or f'`{value}`'} | {_cell(text)} |")
-    if rows:
-        yield "| argument | meaning |\n| --- | --- |"
-        yield "\n".join(rows) + "\n"
+    below = list[tuple[str, argparse.ArgumentParser]]()
+    for group in parser._action_groups:  # argparse has no public list of its arguments
+        rows = []
+        for action in group._group_actions:
+            if isinstance(action, argparse._SubParsersAction):
+                below += action.choices.items()
+            elif action.help is not argparse.SUPPRESS and action.dest not in _HELPS:
+                rows.append(_argument(action))
+        if rows:
+            yield f"| {_cell(group.title or '')} | meaning |\n| --- | --- |"
+            yield "\n".join(rows) + "\n"
     if parser.epilog:
         yield f"```text\n{parser.epilog.strip()}\n```\n"
     for name, inner in below:
         yield f"{'#' * (level + 1)} {parser.prog.removeprefix('cdcwire ')} {name}\n"
         yield from _parser(inner, level + 1)
+
+
+def _argument(action: argparse.Action) -> str:
+    value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
+    names = ", ".join(f"`{name} {value}`".replace(" `", "`") for name in action.option_strings)
+    text = (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
+    return f"| {names or f'`{value}`'} | {_cell(text)} |"
 
 
 def options_and_features() -> Iterator[str]:

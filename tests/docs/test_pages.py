@@ -28,6 +28,7 @@ ALL_PAGES = [
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
 ]
 NEEDS = {  # the libraries of extras
+    "docs/index.md": ["pyarrow"],
     "docs/how-to/compare-on-a-schedule.md": ["pyarrow"],
     "docs/how-to/share-a-result.md": ["jinja2"],
     "docs/tutorials/compare-two-feeds.md": ["pyarrow"],
@@ -40,6 +41,8 @@ NEEDS = {  # the libraries of extras
 IN_A_COPY = ("docs/how-to/add-a-format.md",)  # test_add_a_format.py runs it
 GENERATED = ("reference/command-line.md", "reference/options.md")  # by docs/prepare_site.py
 _LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
+_IN_NAVIGATION = re.compile(r"^ +- (?:[^:\n]+: )?(\S+\.md)$", re.MULTILINE)
+_MOST_IN_NAVIGATION = 30
 _CALLOUT = re.compile(r"^(?:[①-⑳]| ) ", re.MULTILINE)
 _BLOCK = re.compile(
     r"(?P<reason><!-- not run[^>]*?: [^>]+ -->\n)?"
@@ -139,6 +142,20 @@ def test_links_lead_to_files(page: str) -> None:
     file = ROOT / page
     for target in _LINK.findall(file.read_text(encoding="utf-8")):
         assert (file.parent / target).exists() or target.endswith(GENERATED), target
+
+
+def test_every_page_is_in_the_navigation_or_a_link_away() -> None:
+    named = _IN_NAVIGATION.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert len(set(named)) == len(named) <= _MOST_IN_NAVIGATION
+    docs = ROOT / "docs"
+    shown = [docs / name if (docs / name).exists() else ROOT / name for name in named]
+    written = [page for page in shown if not page.as_posix().endswith(GENERATED)]
+    linked = {
+        (page.parent / target).resolve()
+        for page in written
+        for target in _LINK.findall(page.read_text(encoding="utf-8"))
+    }
+    assert set(docs.rglob("*.md")) - linked - set(shown) == set()
 
 
 def test_readme_names_all_verbs_and_formats() -> None:
