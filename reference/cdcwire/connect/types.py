@@ -59,6 +59,7 @@ DOCS: dict[str, str] = {
     "io.debezium.data.SparseDoubleVector": "Sparse double vector",
 }
 
+SOURCE_NAME = "__debezium.source.column.name"  # a parameter: the column's original name
 SOURCE_TYPE = "__debezium.source.column.type"  # a parameter: the column's type in the database
 GEOMETRY = "io.debezium.data.geometry.Geometry"
 POINT = "io.debezium.data.geometry.Point"

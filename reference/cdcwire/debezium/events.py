@@ -32,6 +32,7 @@ from cdcwire.debezium.message import (
     Unwrapped,
     Watermark,
 )
+from cdcwire.debezium.names import renamed, sent_selection
 from cdcwire.debezium.schema_changes import kind_of, table_of_change
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.source import table_named
@@ -69,7 +70,8 @@ def events_of(
         case Change():
             table = table_of(message)
             if table.name is None or selection.wants_rows_of(table):
-                yield _change_event(message, table, settings, selection)
+                wanted = sent_selection(selection, message.names)
+                yield renamed(_change_event(message, table, settings, wanted), message.names)
         case LogicalMessage():
             extra = source_extra(message.source, message.transaction)
             extra["content"] = message.content
@@ -90,7 +92,9 @@ def events_of(
             named = {} if message.server_name is None else {"source_name": message.server_name}
             yield Progress("heartbeat", Position(sent_ms=message.ts_ms), named)
         case Unwrapped():
-            yield from unwrapped_events(message, settings, selection)
+            wanted = sent_selection(selection, message.names)
+            for event in unwrapped_events(message, settings, wanted):
+                yield renamed(event, message.names)
         case Tombstone():
             yield Marker("tombstone", extra={"message_key": key_bytes(message.key_envelope)})
 

@@ -24,6 +24,8 @@ SNAPSHOTS = (
 )
 ROUTER_FIELD = "__dbz__physicalTableIdentifier"  # which ByLogicalTableRouter adds to a key
 PLACEHOLDER = "__debezium_unavailable_value"
+Names: TypeAlias = Mapping[str, str]
+"""The original names of columns, by the names that a message has for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class Change:
     None for Debezium proper.
     ``envelope`` holds the same and what is not named here; it is what ``encode`` writes.
     ``physical_table``: the topic that ByLogicalTableRouter put into the key. ``key_may_be_null``: a
-    column of the key is nullable, so that it is not the table's key.
+    column of the key is nullable, so that it is not the table's key. ``names``: original names of
+    columns, where others were sent.
     """
 
     op: str
@@ -91,6 +94,7 @@ class Change:
     warnings: tuple[str, ...] = ()
     physical_table: str | None = None
     key_may_be_null: bool = False
+    names: Names | None = None
 
     @property
     def is_heartbeat(self) -> bool:
@@ -209,7 +213,8 @@ class Unwrapped:
     """A row by itself. ``op``: as in a change; ``""`` where it is not known.
 
     ``table`` has the key columns, None if they are not known. ``added``: the names of the fields
-    that the transform added. ``connector``: decides which columns a delete has.
+    that the transform added. ``connector``: decides which columns a delete has. ``names``: as in a
+    change.
     """
 
     op: str
@@ -221,6 +226,7 @@ class Unwrapped:
     key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
     connector: str = ""
+    names: Names | None = None
 
 
 WithValue: TypeAlias = (

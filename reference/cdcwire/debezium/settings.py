@@ -7,7 +7,7 @@ before the last dot of an option is taken for the name of its section.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from cdcwire.connect.settings import ConnectSettings
 from cdcwire.connect.style import (
@@ -53,7 +53,18 @@ Transforms: TypeAlias = Literal["none", "unwrap"]
 Producer: TypeAlias = Literal["debezium", "any"]
 KeyConverter: TypeAlias = Literal["json", "string"]
 HeartbeatIdentifier: TypeAlias = Literal["omit", "append"]
+Mode = TypeVar("Mode", bound=str)
 _SAME = {"true": True, "false": False}
+
+
+def name_adjustment(what: str, default: Mode) -> Mode:
+    """Return the option for the names of schemas, or of fields, that Avro does not allow."""
+    return option(
+        f"{what}-name-adjustment-mode",
+        default,
+        f"How names of {what}s become names of Avro; those of fields are undone where they can be.",
+        settings=connector(f"{what}.name.adjustment.mode"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +207,8 @@ class Settings(ConnectSettings):
         settings=transform("key.field.name"),
     )
     read_r_as_c: bool = option("read-r-as-c", False, "Read a row of a snapshot as an insert.")
+    schema_names: str = "none"  # each format has the option, with its own default
+    field_names: str = "none"
 
     @property
     def style(self) -> Style:

@@ -12,6 +12,7 @@ from cdcwire.connect.images import WrittenRows, check_images, schemas_of, writte
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.made_up import filled
+from cdcwire.debezium.names import adjusted_columns, with_adjusted_columns
 from cdcwire.debezium.schemas import (
     block_schema,
     moments,
@@ -125,6 +126,7 @@ def _row_messages(
     if settings.dialect == "cdl":
         yield KafkaMessage(None, writer.value(cdl_envelope(event, rows, settings)))
         return
+    rows = with_adjusted_columns(rows, settings.field_names)
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
         yield _row_message(event, rows, OPS[event.op], writer)
@@ -241,6 +243,7 @@ def _truncate(
     known = definitions.get((table.schema, table.name), table)
     style = shape_of(event.extra, settings).style_of(settings)
     struct, _, _ = schemas_of(replace(known, key=()), known.columns or (), style)
+    struct = adjusted_columns(struct, settings.field_names)
     position, extra = event.position, event.extra
     rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
     envelope = _envelope(table, position, extra, rows, "t", settings)

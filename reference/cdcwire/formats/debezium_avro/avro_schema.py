@@ -36,8 +36,9 @@ from cdcwire.formats.debezium_avro.connect_schema import (
     SCHEMAS,
     UNNAMED,
 )
-from cdcwire.formats.debezium_avro.names import NAMES, is_name
 
+NAMES = "debezium-avro: names"
+_is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII).fullmatch
 _PRIMITIVES = {
     **dict.fromkeys(INT_BITS, "int"),
     "int64": "long",
@@ -152,7 +153,7 @@ class _Making:
     def fields(self, schema: Schema, depth: int) -> Iterator[dict[str, object]]:
         seen: set[str] = set()
         for each in schema.fields:
-            if not is_name(each.name):
+            if not _is_name(each.name):
                 problem = f"{each.name!r:.40} is not a name in Avro; see field-name-adjustment-mode"
                 raise EncodeError(problem, NAMES, (each.name,))
             if each.name in seen:
@@ -172,7 +173,7 @@ class _Making:
 
 def _named(full_name: str) -> dict[str, object]:
     namespace, _, name = full_name.rpartition(".")
-    if not is_name(name) or not all(map(is_name, namespace.split(".") if namespace else ())):
+    if not _is_name(name) or not all(map(_is_name, namespace.split(".") if namespace else ())):
         problem = f"{full_name!r:.80} is not a name in Avro; see schema-name-adjustment-mode"
         raise EncodeError(problem, NAMES)
     return {"type": "record", "name": name, "namespace": namespace}

@@ -6,7 +6,7 @@ are read, and ``cdcwire.debezium.plans`` what they decide of the event. All othe
 decoded in the plain way, which says where and why. So both accept and reject the same bytes with
 the same errors.
 
-Not read in the fast way: rows by themselves, messages without value.
+Not read in the fast way: rows by themselves, columns with adjusted names, messages without value.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class RowDecoder(FastDecoder):
         self.tables = context.tables
         self._feed = Feed(settings, context.selection, context.tables)
         self._head = HEAD_BYTES[settings.framing]
-        self._is_usual = settings.transforms == "none"
+        self._is_usual = settings.transforms == "none" and settings.field_names == "none"
         self._routes: BoundedCache[_Heads, _Route | None] = BoundedCache(_MAX_FIELDS)
         self._last: _Route | None = None
         self._credit = Credit()

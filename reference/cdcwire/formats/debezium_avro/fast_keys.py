@@ -21,6 +21,7 @@ from cdcwire.core.compiled import IRREGULARITIES, compile_function
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader
+from cdcwire.debezium.names import original_image
 from cdcwire.debezium.plans import KeyFacts
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan
 from cdcwire.formats.debezium_avro.datum_code import DatumCode
@@ -86,13 +87,17 @@ class KeyColumns:
         if columns is not None and router in columns.names:
             columns = columns.only(frozenset(columns.names) - {router})
         self._learn(key, parsed)
-        return None if columns is None else KeyContent(columns)
+        if columns is None:
+            return None
+        return KeyContent(original_image(columns, settings.field_names))
 
     def _learn(self, key: bytes, parsed: Parsed) -> None:
         """Make the function of a good key's schema, if that pays."""
         head, datum = key[: self._head], parsed.envelope
         self._credit.earn(len(key))
         if not head or head in self._known or not isinstance(datum, Datum) or datum.plan is None:
+            return
+        if self.settings.field_names != "none":
             return
         size = len(datum.plan.schema.fields) + _ENTRY
         if not self._credit.spend(size * _PRICE_OF_A_FIELD):

@@ -8,7 +8,12 @@ from typing import Literal, TypeAlias
 from cdcwire.connect import SchemasEnable
 from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.debezium.settings import HeartbeatIdentifier, KeyConverter, TicdcSettings
+from cdcwire.debezium.settings import (
+    HeartbeatIdentifier,
+    KeyConverter,
+    TicdcSettings,
+    name_adjustment,
+)
 
 Framing: TypeAlias = Literal["confluent", "apicurio", "apicurio-headers", "glue"]
 NameAdjustment: TypeAlias = Literal["none", "avro", "avro_unicode"]
@@ -61,18 +66,8 @@ class Settings(TicdcSettings):
             ),
         ),
     )
-    schema_names: NameAdjustment = option(
-        "schema-name-adjustment-mode",
-        "avro",
-        "How names of schemas become names of Avro; none refuses others.",
-        settings=connector("schema.name.adjustment.mode"),
-    )
-    field_names: NameAdjustment = option(
-        "field-name-adjustment-mode",
-        "none",
-        "How names of columns become names of Avro; none refuses others.",
-        settings=connector("field.name.adjustment.mode"),
-    )
+    schema_names: NameAdjustment = name_adjustment("schema", "avro")
+    field_names: NameAdjustment = name_adjustment("field", "none")
     decimal_mode: DecimalHandling = option(
         "avro-decimal-handling-mode",
         "precise",

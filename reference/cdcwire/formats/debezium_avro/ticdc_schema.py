@@ -15,8 +15,8 @@ from cdcwire.connect.schema import INT_BITS, TIDB_TYPE
 from cdcwire.connect.types import CONNECT_DECIMAL
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.debezium.ticdc import safe_name
+from cdcwire.formats.debezium_avro.avro_schema import NAMES
 from cdcwire.formats.debezium_avro.connect_schema import CONNECT_FIELD
-from cdcwire.formats.debezium_avro.names import NAMES
 from cdcwire.golang.json_text import SmallValue, compact_json
 
 _PRIMITIVES = {

@@ -22,6 +22,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader, RecordingReader
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import Change, KeyPart, Message, TextKey, Tombstone
+from cdcwire.debezium.names import sent_tables, with_names
 from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
 from cdcwire.debezium.ticdc_types import with_types
 from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
@@ -81,6 +82,19 @@ def read_message(
 
     ``reader``: makes the reader of a key or value, given its bytes and its part.
     """
+    sent = sent_tables(tables, settings.field_names)
+    return with_names(
+        _message(message, schemas, settings, sent, reader), settings.field_names, tables
+    )
+
+
+def _message(
+    message: KafkaMessage,
+    schemas: SchemaSource,
+    settings: Settings,
+    tables: tuple[Table, ...],
+    reader: Callable[[bytes, str], Reader],
+) -> Message:
     headers = dict(message.headers)
     key = None
     if message.key is not None:

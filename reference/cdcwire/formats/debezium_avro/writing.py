@@ -8,12 +8,12 @@ from cdcwire.apache_avro.sources import SchemaSource
 from cdcwire.connect import Envelope
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.debezium.names import with_adjusted_names
 from cdcwire.debezium.writing import messages_of
 from cdcwire.debezium.writing_parts import Writer
 from cdcwire.formats.debezium_avro.avro_schema import avro_text
 from cdcwire.formats.debezium_avro.connect_schema import SCHEMAS, plan_of_text
 from cdcwire.formats.debezium_avro.framing import CLAUSE, write_framing
-from cdcwire.formats.debezium_avro.names import adjusted
 from cdcwire.formats.debezium_avro.settings import Settings
 from cdcwire.model.events import Event, Table
 
@@ -32,7 +32,7 @@ def _encoder(settings: Settings, source: SchemaSource) -> Callable[[Envelope], b
     def encode(envelope: Envelope) -> bytes:
         if envelope.schema is None:
             raise EncodeError("a payload needs its schema", SCHEMAS)
-        schema = adjusted(envelope.schema, settings.schema_names, settings.field_names)
+        schema = with_adjusted_names(envelope.schema, settings.schema_names, each_part=True)
         text = avro_text(schema)
         out = bytearray()
         # Names are not part of a subject's rule here: each source of schemas ignores them.

@@ -6,7 +6,7 @@ without a plan, and those that a plan refuses, are decoded in the plain way, whi
 why. So both accept and reject the same bytes with the same errors.
 
 Only changes of rows are read by plans. The plain decoder also reads rows by themselves, nulls that
-a default replaces, and TiCDC's messages.
+a default replaces, columns with adjusted names, and TiCDC's messages.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class RowDecoder(FastDecoder):
         self._feed = Feed(settings, context.selection, context.tables)
         self.keys = KeyReader(settings)
         self._heads: KnownHeads[_Plans] = KnownHeads()
-        self._is_usual = not settings.null_is_default and settings.transforms == "none"
+        is_usual = settings.transforms == "none" and settings.field_names == "none"
+        self._is_usual = is_usual and not settings.null_is_default
         self.alone = PayloadsAlone(self._feed)
         self._has_alone = settings.schemas_enable != "true"
         self._has_schemas = settings.schemas_enable != "false"

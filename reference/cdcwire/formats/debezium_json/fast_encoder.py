@@ -132,7 +132,8 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         )
 
     def _template(self, change: RowChange, plan: RowPlan[_Template], shape: Shape) -> _Template:
-        if self._settings.transforms != "none":
+        names = self._settings.schema_names, self._settings.field_names
+        if self._settings.transforms != "none" or names != ("none", "none"):
             raise Irregular
         table = change.table
         if self._is_cdl:

@@ -17,6 +17,7 @@ from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Tombstone
+from cdcwire.debezium.names import original_image
 from cdcwire.debezium.writing import messages_of
 from cdcwire.format import Format
 from cdcwire.formats.debezium_json.carries import CARRIES
@@ -145,7 +146,9 @@ def _key_reader(context: Context) -> KeyReader:
         columns = image_of_key(parsed) if isinstance(parsed, Parsed) else None
         if columns is not None and settings.key_field_name in columns.names:
             columns = columns.only(frozenset(columns.names) - {settings.key_field_name})
-        return None if columns is None else KeyContent(columns)
+        if columns is None:
+            return None
+        return KeyContent(original_image(columns, settings.field_names))
 
     return content
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from cdcwire.connect import SchemasEnable
 from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
 from cdcwire.core.context import Compression
 from cdcwire.core.limits import decompressed_bytes
 from cdcwire.core.options import from_context, option, options_of, settings_reader
-from cdcwire.debezium.settings import Dialect, TicdcSettings
+from cdcwire.debezium.settings import Dialect, TicdcSettings, name_adjustment
 from cdcwire.mysql.settings import check_compression, compression_name, limited
 
+NameAdjustment: TypeAlias = Literal["none", "avro", "avro_unicode"]
 _NEGATED = {"true": "false", "false": "true"}
 
 
@@ -40,6 +41,8 @@ class Settings(TicdcSettings):
             *changefeed("sink.debezium-disable-schema", _NEGATED, is_parameter=True),
         ),
     )
+    schema_names: NameAdjustment = name_adjustment("schema", "none")
+    field_names: NameAdjustment = name_adjustment("field", "none")
     compression_name: Literal["none", "lz4", "snappy"] = compression_name()
     compressions: Mapping[str, Compression] = from_context()
     max_decompressed_bytes: int = decompressed_bytes()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.connect import Parsed, Schema
+from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.definitions import defined_struct, doubtful_times
 from cdcwire.connect.fields import DEFINITIONS, Fields, Origin, definition_of, read_part, typed
@@ -25,6 +25,7 @@ from cdcwire.debezium.message import (
     TextKey,
     Tombstone,
 )
+from cdcwire.debezium.names import sent_tables, with_adjusted_names, with_names
 from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
 from cdcwire.debezium.reading_others import (
     key_part,
@@ -69,6 +70,11 @@ def read_message(
             return read_message(message, plain, tables)
         except DecodeError as error:
             raise error.outside(0, "decompressed message") from error
+    found = _message(message, settings, sent_tables(tables, settings.field_names))
+    return with_names(found, settings.field_names, tables)
+
+
+def _message(message: KafkaMessage, settings: Settings, tables: tuple[Table, ...]) -> Message:
     value, key, has_key = message.value, message.key, message.has_key
     router = settings.key_field_name
     is_loose = value is not None and TICDC in value
@@ -146,7 +152,15 @@ def key_bytes(key: KeyPart) -> bytes | None:
 def writer_of(settings: Settings) -> Writer:
     """Return what writes keys and values, with their schemas unless they are off."""
     wrapped = settings.schemas_enable != "false"
-    return Writer(settings, lambda envelope: encode_envelope(replace(envelope, wrapped=wrapped)))
+    mode = "none" if settings.dialect == "cdl" else settings.schema_names
+
+    def encode(envelope: Envelope) -> bytes:
+        schema = envelope.schema
+        if schema is not None:
+            schema = with_adjusted_names(schema, mode)
+        return encode_envelope(replace(envelope, schema=schema, wrapped=wrapped))
+
+    return Writer(settings, encode)
 
 
 def image_schemas(

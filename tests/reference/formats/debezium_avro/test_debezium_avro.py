@@ -18,7 +18,6 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader
 from cdcwire.formats.debezium_avro import FORMAT, OPTIONS, avro_text, plan_of_text, wire
-from cdcwire.formats.debezium_avro.names import adjusted_name
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
@@ -81,23 +80,6 @@ def test_decimal_whose_scale_avro_does_not_allow_keeps_its_scale() -> None:
     plan.write(out, (Decimal("1200"),))
     assert out == b"\x02\x0c"
     assert plan.read(Reader(bytes(out))) == (Decimal("1.2E+3"),)
-
-
-@pytest.mark.parametrize(
-    ("name", "avro", "avro_unicode"),
-    [
-        ("größe", "gr__e", "gr_u00f6_u00dfe"),
-        ("列", "_", "_u5217"),
-        ("1x", "_1x", "_u0031x"),
-        ("a_b", "a_b", "a_u005fb"),
-        ("A-B", "A_B", "A_u002dB"),
-        ("😀", "__", "_ud83d_ude00"),
-    ],
-)
-def test_names_are_adjusted_as_the_mode_says(name: str, avro: str, avro_unicode: str) -> None:
-    assert adjusted_name(name, "avro") == avro
-    assert adjusted_name(name, "avro_unicode") == avro_unicode
-    assert adjusted_name(name, "none") == name
 
 
 def test_name_that_avro_does_not_have_is_refused_with_its_clause() -> None:
