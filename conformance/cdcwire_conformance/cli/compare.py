@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,45 +10,26 @@ from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import AUTO_SOURCE, source_identified
-from cdcwire_conformance.cli.compare_cases import (
-    add_case_argument,
-    check_case_argument,
-)
-from cdcwire_conformance.cli.compare_engine import (
-    add_engine_argument,
-    load_engine,
-    runs_embedded,
-    spark_settings,
-)
-from cdcwire_conformance.cli.compare_masking import Masking, add_masking_arguments, masking_from
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
+from cdcwire_conformance.cli.compare_cases import check_case_argument
+from cdcwire_conformance.cli.compare_engine import load_engine, runs_embedded, spark_settings
+from cdcwire_conformance.cli.compare_masking import Masking, masking_from
 from cdcwire_conformance.cli.compare_record import begin_notes
 from cdcwire_conformance.cli.compare_reports import check_feeds_kept, check_reports
-from cdcwire_conformance.cli.compare_rules import (
-    add_rule_arguments,
-    add_window_arguments,
-    meaning_from,
-    window_from,
-)
+from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
 from cdcwire_conformance.cli.compare_run import Work, announced, compared, on_spark
 from cdcwire_conformance.cli.compare_table import table_argument
-from cdcwire_conformance.cli.configuration import add_configuration_arguments, configure_sides
+from cdcwire_conformance.cli.configuration import configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
-    add_context_arguments,
     context_from,
     parse_option_arguments,
     schemas_at,
 )
-from cdcwire_conformance.cli.follow import (
-    add_follow_arguments,
-    check_follow_arguments,
-    check_followed,
-    follow,
-)
+from cdcwire_conformance.cli.follow import check_follow_arguments, check_followed, follow
 from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.cli.recorded import schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.sources.stores import scheme_of
 from cdcwire_conformance.spark.jars import with_connectors
@@ -130,119 +110,10 @@ examples:
 """
 
 EQUAL, DIFFERENT = 0, 1
+add_arguments = CompareArguments.add_to
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``cdcwire compare``."""
-    sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
-    parser.add_argument("left", metavar="LEFT", help=sources)
-    tables = "parquet:DIR, delta:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
-    parser.add_argument(
-        "right", metavar="RIGHT", help=f"the other feed, in the same form, or a table: {tables}"
-    )
-    add_context_arguments(parser)
-    for side in ("left", "right"):
-        parser.add_argument(
-            f"--{side}-option",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help=f"a setting of the {side} side's producer only",
-        )
-        parser.add_argument(
-            f"--{side}-schema",
-            metavar="PLACE",
-            help=f"as --schema, of the {side} side only",
-        )
-        add_configuration_arguments(parser, side)
-    parser.add_argument(
-        "--mode",
-        choices=("events", "final"),
-        default="events",
-        help="compare all changes (the default), or the last row of each key",
-    )
-    add_window_arguments(parser)
-    parser.add_argument(
-        "--allow-repeats",
-        action="store_true",
-        help="count changes that a feed sends again later, but not as differences; doubles differ",
-    )
-    parser.add_argument(
-        "--no-order",
-        action="store_true",
-        help="do not check the order of the changes of a key (faster where a key has many)",
-    )
-    parser.add_argument(
-        "--differences",
-        metavar="DIR",
-        help="write all differences as Parquet to this directory, which is new or empty",
-    )
-    parser.add_argument(
-        "--limit",
-        type=integer_argument,
-        default=20,
-        metavar="N",
-        help="differences shown per table (default: 20)",
-    )
-    parser.add_argument(
-        "--exact", action="store_true", help="group by all columns, not by 128 bits of hash"
-    )
-    parser.add_argument(
-        "--common",
-        action="store_true",
-        help="where the schemas differ, compare the tables and columns that both have",
-    )
-    parser.add_argument(
-        "--no-split",
-        action="store_true",
-        help="treat an update of a key as one change, not as a delete and an insert",
-    )
-    parser.add_argument(
-        "--on-error",
-        choices=("stop", "row"),
-        default="stop",
-        help="at an unreadable message: stop (default), or count it and go on",
-    )
-    parser.add_argument(
-        "--look-into-text",
-        action="store_true",
-        help="scan for text that is not UTF-8 first, and compare such columns as bytes",
-    )
-    parser.add_argument(
-        "--temporal",
-        choices=("text", "native"),
-        default="text",
-        help="compare dates and times as MySQL's texts (default), or as Spark's types",
-    )
-    parser.add_argument(
-        "--time-zone",
-        default="UTC",
-        metavar="ZONE",
-        help="time zone of texts without one, where the other side has one (default: UTC)",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument(
-        "--html", metavar="FILE", help="write the result as one HTML page (extra html)"
-    )
-    parser.add_argument(
-        "--junit", metavar="FILE", help="write the result as JUnit XML, a test case per table"
-    )
-    add_engine_argument(parser)
-    parser.add_argument("--master", metavar="URL", help="Spark's master (default: local[*])")
-    parser.add_argument(
-        "--conf",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a setting of Spark: spark.driver.memory=4g",
-    )
-    add_rule_arguments(parser)
-    add_masking_arguments(parser)
-    add_case_argument(parser)
-    add_follow_arguments(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CompareArguments) -> int:
     """Compare the two feeds and print the result. Returns the exit code. Raises: UsageError."""
     from cdcwire_conformance.compare.report import text
 
@@ -258,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     return EQUAL if found.is_equal else DIFFERENT
 
 
-def prepared(arguments: argparse.Namespace) -> Work:
+def prepared(arguments: CompareArguments) -> Work:
     """Check all arguments and find the formats of the feeds. Raises: UsageError and others."""
     if arguments.limit < 0:
         raise UsageError("--limit is a number from 0")
@@ -287,7 +158,7 @@ def prepared(arguments: argparse.Namespace) -> Work:
     )
 
 
-def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) -> None:
+def _identify_sides(arguments: CompareArguments, settings: Mapping[str, str]) -> None:
     """Replace auto in both sources by the format found, and add the options found."""
     schemes = {
         scheme_of(each.removeprefix(AUTO_SOURCE)) for each in (arguments.left, arguments.right)
@@ -314,9 +185,7 @@ def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) 
         setattr(arguments, f"{side}_option", [*added, *own])
 
 
-def _context_of(
-    arguments: argparse.Namespace, side: str, own: Mapping[str, OptionValue]
-) -> Context:
+def _context_of(arguments: CompareArguments, side: str, own: Mapping[str, OptionValue]) -> Context:
     context = context_from(arguments, None)
     place = getattr(arguments, f"{side}_schema")
     schemas = schemas_at(place, arguments) if place else context.schemas
@@ -324,7 +193,7 @@ def _context_of(
 
 
 def _asked(
-    arguments: argparse.Namespace,
+    arguments: CompareArguments,
     context: Context,
     sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
     masking: Masking,
@@ -369,7 +238,7 @@ def _asked(
     return left, right, compare_options
 
 
-def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict[str, OptionValue]]:
+def _options(arguments: CompareArguments, formats: Sequence[str]) -> list[dict[str, OptionValue]]:
     """Return each side's options. One given for both belongs to the side whose format has it."""
     both = parse_option_arguments(arguments.option)
     found = []
@@ -393,7 +262,7 @@ def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict
 
 
 def _schemas(
-    arguments: argparse.Namespace, context: Context, sources: Sequence[Source]
+    arguments: CompareArguments, context: Context, sources: Sequence[Source]
 ) -> list[Mapping[str, str]]:
     """Return where each side's schemas are. A side's own place goes before the common one."""
     found = []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.sources.stores import directory_of
 from cdcwire_conformance.usage import UsageError
@@ -17,18 +17,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.compare.result import Comparison
 
 
-def add_case_argument(parser: argparse.ArgumentParser) -> None:
-    """Add --save-case."""
-    parser.add_argument(
-        "--save-case",
-        metavar="DIR",
-        help="write the messages of the shown differences as golden cases of both sides into "
-        "DIR, for a bug report: --save-case found --mask. DIR is new or empty. `cdcwire corpus "
-        "check --root DIR` checks the cases. It needs two feeds in files",
-    )
-
-
-def check_case_argument(arguments: argparse.Namespace, *, has_table: bool) -> None:
+def check_case_argument(arguments: CompareArguments, *, has_table: bool) -> None:
     """Check that cases can be saved. Raises: UsageError, StoreError."""
     if not arguments.save_case:
         return

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from cdcwire_conformance.cli.compare_arguments import (
+    EMBEDDED,
+    MAX_BYTES,
+    SPARK,
+    CompareArguments,
+)
 from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.sources.line_files import is_compressed
 from cdcwire_conformance.sources.source_urls import Source
@@ -14,25 +19,11 @@ from cdcwire_conformance.sources.stores import is_url
 from cdcwire_conformance.sources.tables import TableUrl, parquet_files
 from cdcwire_conformance.usage import UsageError
 
-AUTO, EMBEDDED, SPARK = "auto", "embedded", "spark"
-MAX_BYTES = 256 << 20  # of both feeds, for the embedded engine
 _UNPACKED = 10  # times the size of a compressed file
 
 
-def add_engine_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option that chooses the engine."""
-    parser.add_argument(
-        "--engine",
-        choices=(AUTO, EMBEDDED, SPARK),
-        default=AUTO,
-        help="where rows are compared: embedded in this process without Java, or on Spark. The "
-        f"default, auto, is embedded for directories with at most {MAX_BYTES >> 20} MiB: two "
-        "feeds, or a feed and Parquet files",
-    )
-
-
 def runs_embedded(
-    arguments: argparse.Namespace, sources: Sequence[Source], table: TableUrl | None
+    arguments: CompareArguments, sources: Sequence[Source], table: TableUrl | None
 ) -> bool:
     """Return whether the embedded engine compares. Raises: UsageError if it can't, but has to."""
     if arguments.engine == SPARK:
@@ -50,7 +41,7 @@ def runs_embedded(
 
 
 def load_engine(
-    arguments: argparse.Namespace,
+    arguments: CompareArguments,
     sources: Sequence[Source],
     table: TableUrl | None,
     *,
@@ -68,7 +59,7 @@ def load_engine(
 
 
 def alternative(
-    arguments: argparse.Namespace, sources: Sequence[Source], table: TableUrl | None
+    arguments: CompareArguments, sources: Sequence[Source], table: TableUrl | None
 ) -> str:
     """Return how to compare without Spark, for the end of an error; "" if only Spark can."""
     if _needs_spark(arguments, sources, table) is not None:
@@ -77,7 +68,7 @@ def alternative(
 
 
 def _needs_spark(
-    arguments: argparse.Namespace, sources: Sequence[Source], table: TableUrl | None
+    arguments: CompareArguments, sources: Sequence[Source], table: TableUrl | None
 ) -> str | None:
     """Return why only Spark can compare; None if this process can too."""
     for name in ("follow", "master", "conf"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_arguments import KEY_VARIABLE, CompareArguments
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.interrupts import Terminated
 from cdcwire_conformance.sources.stores import SourceError, directory_of
@@ -21,35 +21,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.compare.result import Comparison
     from cdcwire_conformance.decode.reading import OnError
 
-KEY_VARIABLE = "CDCWIRE_MASK_KEY"
 _FROM_ENVIRONMENT = "env"
-
-
-def add_masking_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --redact, --mask and --mask-key."""
-    group = parser.add_argument_group("personal data")
-    group.add_argument(
-        "--redact",
-        action="append",
-        default=[],
-        metavar="COLUMN,...",
-        help="never show values of these columns, only NULL and absent: email,phone, or "
-        "shop.orders.email for one table (may be given again)",
-    )
-    group.add_argument(
-        "--mask",
-        action=argparse.BooleanOptionalAction,
-        help="show keyed hashes in place of all values, with their lengths; equal values have "
-        "equal hashes. The default masks only what --html, --json, --junit and --differences "
-        "write to a bucket or another URL",
-    )
-    group.add_argument(
-        "--mask-key",
-        metavar="FILE|env",
-        help="key of the hashes, at least 16 bytes: the content of FILE, or with env the variable "
-        f"{KEY_VARIABLE}. Hashes of two runs are comparable only with the same key (default: a "
-        "random key of this run)",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +87,7 @@ class Masking:
         return "stop unquoted" if self.hides_errors and wanted == "stop" else wanted
 
 
-def masking_from(arguments: argparse.Namespace) -> Masking:
+def masking_from(arguments: CompareArguments) -> Masking:
     """Return what is hidden in each output. Raises: UsageError."""
     from cdcwire_conformance.compare.masking import SHORTEST_KEY, Mask
 
@@ -134,7 +106,7 @@ def masking_from(arguments: argparse.Namespace) -> Masking:
     return Masking(Mask(key, "the key of --mask-key"), True, redacted)
 
 
-def redacted_columns(arguments: argparse.Namespace) -> frozenset[str]:
+def redacted_columns(arguments: CompareArguments) -> frozenset[str]:
     """Return the columns of --redact. Raises: UsageError."""
     return column_names("--redact", arguments.redact, "email,phone")
 

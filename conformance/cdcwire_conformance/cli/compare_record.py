@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import platform
 import shlex
 from collections.abc import Iterable, Sequence
@@ -13,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from cdcwire import __version__
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.context import parse_option_arguments
 from cdcwire_conformance.corpus.case import CorpusError
 from cdcwire_conformance.visible import without_secrets
@@ -42,14 +42,14 @@ class RunNotes:
     definitions: tuple[str, ...] = ()
     origins: dict[str, dict[str, str]] = field(default_factory=lambda: {s: {} for s in _SIDES})
 
-    def note(self, arguments: argparse.Namespace, origin: str) -> None:
+    def note(self, arguments: CompareArguments, origin: str) -> None:
         """Note where the options came from that the arguments have by now."""
         for side in _SIDES:
             given = [*arguments.option, *getattr(arguments, f"{side}_option")]
             for name in parse_option_arguments(given):
                 self.origins[side].setdefault(name.rpartition(".")[2], origin)
 
-    def note_configuration(self, arguments: argparse.Namespace) -> None:
+    def note_configuration(self, arguments: CompareArguments) -> None:
         """Note the options that a configuration gave."""
         for side in _SIDES:
             own = getattr(arguments, f"{side}_option")
@@ -57,12 +57,12 @@ class RunNotes:
                 origin = _configuration(arguments, side)
                 self.origins[side].setdefault(name.rpartition(".")[2], origin)
 
-    def note_found(self, arguments: argparse.Namespace) -> None:
+    def note_found(self, arguments: CompareArguments) -> None:
         """Note the options that the messages showed."""
         self.note(arguments, _FOUND)
 
 
-def begin_notes(arguments: argparse.Namespace) -> RunNotes:
+def begin_notes(arguments: CompareArguments) -> RunNotes:
     """Return the notes of a run that begins now."""
     words = getattr(arguments, "words", None)  # None: of a notebook
     command = "" if words is None else shlex.join(["cdcwire", "compare", *words])
@@ -73,7 +73,7 @@ def begin_notes(arguments: argparse.Namespace) -> RunNotes:
     return notes
 
 
-def _configuration(arguments: argparse.Namespace, side: str) -> str:
+def _configuration(arguments: CompareArguments, side: str) -> str:
     names = ("changefeed", "sink_uri", "connector")
     given = [(name, getattr(arguments, f"{side}_{name}")) for name in names]
     shown = [f"{name.replace('_', ' ')} {without_secrets(value)}" for name, value in given if value]

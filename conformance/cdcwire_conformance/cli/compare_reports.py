@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.inside import is_inside
 from cdcwire_conformance.sources.feed_file import FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE
@@ -23,7 +23,7 @@ _FILES = ("json", "html", "junit")
 _FILES_OF_FOLLOW = ("metrics", "state")
 
 
-def check_reports(arguments: argparse.Namespace) -> None:
+def check_reports(arguments: CompareArguments) -> None:
     """Check that each report can be made and written, so that no work is lost at its end.
 
     Raises: UsageError, StoreError, MissingExtraError.
@@ -60,7 +60,7 @@ def check_reports(arguments: argparse.Namespace) -> None:
                 raise UsageError(f"--{name}: {target} can't be reached: {reason}") from error
 
 
-def check_feeds_kept(arguments: argparse.Namespace, sources: Iterable[Source]) -> None:
+def check_feeds_kept(arguments: CompareArguments, sources: Iterable[Source]) -> None:
     """Check that no report replaces a file of a feed. Raises: UsageError."""
     for name in (*_FILES, *_FILES_OF_FOLLOW):
         target = getattr(arguments, name)
@@ -79,7 +79,7 @@ def _has_file(source: Source, file: str) -> bool:
     return any(os.path.realpath(os.path.join(source.folder, name)) == real for name in names)
 
 
-def write_reports(arguments: argparse.Namespace, found: Comparison, masking: Masking) -> None:
+def write_reports(arguments: CompareArguments, found: Comparison, masking: Masking) -> None:
     """Write the reports that were asked for. Raises: UsageError, StoreError."""
     for name in _FILES:
         target = getattr(arguments, name)

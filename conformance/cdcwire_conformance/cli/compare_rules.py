@@ -1,16 +1,15 @@
-"""The arguments of ``compare`` for windows, and for differences that are meant."""
+"""The rules of ``compare`` for windows, and for differences that are meant."""
 
 from __future__ import annotations
 
-import argparse
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from cdcwire.model.instants import instant_of
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.names import TableName
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import redacted_columns
-from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.usage import UsageError
 
 if TYPE_CHECKING:
@@ -24,120 +23,7 @@ _SECONDS = range(946_684_800, 4_102_444_800)
 _MILLISECONDS = range(946_684_800_000, 4_102_444_800_000)
 
 
-def add_window_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --from and --to."""
-    parser.add_argument(
-        "--from",
-        dest="start",
-        metavar="N|TIME",
-        help="only changes from this position on: the commit_ts, sequence_id or lsn that both "
-        "feeds carry. A commit_ts may be an ISO time: 2024-04-13T09:20:00Z (without zone: UTC)",
-    )
-    parser.add_argument(
-        "--to",
-        dest="end",
-        metavar="N|TIME",
-        help="only changes before this position, in the same form",
-    )
-
-
-def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that accept or refuse a kind of difference."""
-    group = parser.add_argument_group("differences that are meant, and stricter rules")
-    group.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="SCHEMA.TABLE",
-        help="do not compare this table (may be given again)",
-    )
-    group.add_argument(
-        "--ignore-column",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="do not compare this column: updated_at, or shop.orders.updated_at for one table "
-        "(may be given again)",
-    )
-    group.add_argument(
-        "--map-table",
-        action="append",
-        default=[],
-        metavar="LEFT=RIGHT",
-        help="compare a table with one of another name on the right: shop.orders=dw.orders. "
-        "Compare two whole databases: crm.*=crm2.* (may be given again)",
-    )
-    group.add_argument(
-        "--as-text",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="compare this column by the text of its values, on both sides (may be given again)",
-    )
-    group.add_argument(
-        "--precision",
-        action="append",
-        default=[],
-        metavar="COLUMN=ms",
-        help="compare the times of this column only down to s, ms or us: made_at=ms (may be given "
-        "again)",
-    )
-    group.add_argument(
-        "--ignore-scale",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="compare the numbers of this column without zeros at the end of their decimals: 1.50 "
-        "equals 1.5 (may be given again)",
-    )
-    for side in ("left", "right"):
-        group.add_argument(
-            f"--{side}-binary",
-            action="append",
-            default=[],
-            metavar="COLUMN=hex",
-            help=f"read the bytes of this column of the {side} feed from their text, hex or "
-            "base64 (may be given again)",
-        )
-    group.add_argument(
-        "--no-before",
-        action="store_true",
-        help="do not compare before images of updates",
-    )
-    group.add_argument(
-        "--pair-by",
-        choices=("position", "key"),
-        default="position",
-        help="pair rows by position and key (default), or by key and the order of its changes: "
-        "for feeds of two clusters, whose positions never match",
-    )
-    group.add_argument(
-        "--min-rows",
-        type=integer_argument,
-        default=1,
-        metavar="N",
-        help="stop with exit code 2 if nothing differs but a side has fewer than N changes "
-        "(default: 1)",
-    )
-    group.add_argument(
-        "--ignore-unread",
-        action="store_true",
-        help="accept files that may have rows and are not read, in the directory of a feed; the "
-        "verdict names them",
-    )
-    group.add_argument(
-        "--strict-types",
-        action="store_true",
-        help="report columns of different types as a difference, even if they can be compared",
-    )
-    group.add_argument(
-        "--ddl-events",
-        action="store_true",
-        help="compare the statements of DDL events too; without it they are only counted",
-    )
-
-
-def meaning_from(arguments: argparse.Namespace) -> Meaning:
+def meaning_from(arguments: CompareArguments) -> Meaning:
     """Return the rules that the arguments give. Raises: UsageError."""
     from cdcwire_conformance.compare.meaning import Meaning
 
@@ -176,7 +62,7 @@ def meaning_from(arguments: argparse.Namespace) -> Meaning:
     )
 
 
-def window_from(arguments: argparse.Namespace, position: str | None) -> Window | None:
+def window_from(arguments: CompareArguments, position: str | None) -> Window | None:
     """Return the window of positions that the arguments give, if any. Raises: UsageError.
 
     ``position``: by which the rows of both feeds pair; None: the feeds have no windows.

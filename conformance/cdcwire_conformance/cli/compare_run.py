@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_cases import saved_lines
 from cdcwire_conformance.cli.compare_engine import alternative
 from cdcwire_conformance.cli.compare_masking import Masking
@@ -38,7 +38,7 @@ class Work:
     ``settings``: of a session, which are not used by the embedded engine.
     """
 
-    arguments: argparse.Namespace
+    arguments: CompareArguments
     masking: Masking
     left: ComparedFeed
     right: ComparedFeed

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.sources.tables import TableUrl, parse_table_url
 from cdcwire_conformance.usage import UsageError
 
@@ -13,7 +12,7 @@ _NOT_FOR_TABLES = (
 )
 
 
-def table_argument(arguments: argparse.Namespace) -> TableUrl | None:
+def table_argument(arguments: CompareArguments) -> TableUrl | None:
     """Return the table on the right; None for a feed.
 
     For a table, the options of the right side become those of the left, so that the rest of the

@@ -35,7 +35,7 @@ def add_format_argument(parser: argparse.ArgumentParser, *, identifies: bool = F
     add_configuration_arguments(parser)
 
 
-def add_configuration_arguments(parser: argparse.ArgumentParser, side: str = "") -> None:
+def add_configuration_arguments(parser: argparse._ActionsContainer, side: str = "") -> None:
     """Add --sink-uri, --changefeed and --connector. ``side``: the side of a comparison."""
     group = parser.add_argument_group(f"configuration of the {side + ' ' if side else ''}producer")
     prefix = f"--{side}-" if side else "--"

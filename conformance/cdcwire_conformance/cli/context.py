@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from cdcwire.core.context import Context, Selection
 from cdcwire.model.names import TableName
+from cdcwire_conformance.cli.arguments import Arguments, repeated, with_value
 from cdcwire_conformance.cli.claim_checks import read_claim_checks
 from cdcwire_conformance.cli.options import OptionArgument
 from cdcwire_conformance.compressions import known_compressions
@@ -23,9 +24,11 @@ from cdcwire_conformance.usage import (
 
 __all__ = [
     "DEFAULT_SCHEMA",
+    "CodecArguments",
+    "ContextArguments",
+    "SchemaArguments",
     "UsageError",
-    "add_context_arguments",
-    "add_schema_arguments",
+    "WholeContextArguments",
     "context_from",
     "parse_option_arguments",
     "read_tables",
@@ -34,73 +37,72 @@ __all__ = [
 ]
 
 
-def add_context_arguments(
-    parser: argparse.ArgumentParser, *, has_ddl: bool = True, has_selection: bool = True
-) -> None:
-    """Add --option, --tables, --ddl, --schema, --blobs, --include and --columns.
+class OptionArguments(Arguments):
+    """--option and --tables."""
 
-    ``has_ddl``: False where a verb defines a different --ddl. ``has_selection``: False where a verb
-    takes all tables and columns.
-    """
-    parser.add_argument(
-        "--option",
-        action=OptionArgument,
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of the producer, spelled as in its configuration: max-batch-size=16; "
+    option: list[str] = repeated(
+        "NAME=VALUE",
+        "a setting of the producer, spelled as in its configuration: max-batch-size=16; "
         '"--option help" or "cdcwire options FORMAT" lists them',
+        action=OptionArgument,
     )
-    parser.add_argument(
-        "--tables", metavar="FILE", help="table definitions, a JSON list or one per line"
-    )
-    if has_ddl:
-        parser.add_argument(
-            "--ddl",
-            dest="context_ddl",
-            metavar="FILE",
-            help="table definitions, as CREATE TABLE statements",
-        )
-    add_schema_arguments(parser)
-    parser.add_argument(
-        "--blobs",
-        metavar="DIR",
-        help="directory of claim-check files: the claim-check-storage-uri, or a parent directory",
-    )
-    if not has_selection:
-        parser.set_defaults(include=[], columns=None)
-        return
-    parser.add_argument(
-        "--include",
-        action="append",
-        default=[],
-        metavar="SCHEMA.TABLE",
-        help="read only this table, such as shop.orders (may be given again)",
-    )
-    parser.add_argument(
-        "--columns", metavar="A,B,…", help="read only these columns, such as id,total"
+    tables: str | None = with_value("FILE", "table definitions, a JSON list or one per line")
+
+
+class DdlArguments(Arguments):
+    """--ddl."""
+
+    context_ddl: str | None = with_value(
+        "FILE", "table definitions, as CREATE TABLE statements", name="ddl"
     )
 
 
-def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --schema, --ca-file and --max-answer-bytes."""
-    parser.add_argument(
-        "--schema",
-        metavar="PLACE",
-        help="Avro schemas: a directory of files ID.avsc, or the URL of a registry, such as "
+class SchemaArguments(Arguments):
+    """--schema, --ca-file and --max-answer-bytes."""
+
+    schema: str | None = with_value(
+        "PLACE",
+        "Avro schemas: a directory of files ID.avsc, or the URL of a registry, such as "
         'https://user:password@host (extra "registry")',
     )
-    parser.add_argument(
-        "--ca-file",
-        metavar="FILE",
-        help="PEM file of certificates that sign the registry's certificate",
+    ca_file: str | None = with_value(
+        "FILE", "PEM file of certificates that sign the registry's certificate"
     )
-    parser.add_argument(
-        "--max-answer-bytes",
+    max_answer_bytes: int = with_value(
+        "N",
+        f"refuse an answer of the registry of more than N bytes ({MAX_ANSWER_BYTES})",
         type=positive_argument,
         default=MAX_ANSWER_BYTES,
-        metavar="N",
-        help=f"refuse an answer of the registry of more than N bytes ({MAX_ANSWER_BYTES})",
     )
+
+
+class BlobArguments(Arguments):
+    """--blobs."""
+
+    blobs: str | None = with_value(
+        "DIR", "directory of claim-check files: the claim-check-storage-uri, or a parent directory"
+    )
+
+
+class SelectionArguments(Arguments):
+    """--include and --columns."""
+
+    include: list[str] = repeated(
+        "SCHEMA.TABLE", "read only this table, such as shop.orders (may be given again)"
+    )
+    columns: str | None = with_value("A,B,…", "read only these columns, such as id,total")
+
+
+class CodecArguments(OptionArguments, SchemaArguments, BlobArguments):
+    """The arguments of a verb whose --ddl is another, and that takes all tables and columns."""
+
+
+class WholeContextArguments(OptionArguments, DdlArguments, SchemaArguments, BlobArguments):
+    """The arguments of a verb that takes all tables and columns."""
+
+
+class ContextArguments(WholeContextArguments, SelectionArguments):
+    """All arguments of a context."""
 
 
 def schemas_from(arguments: argparse.Namespace) -> Mapping[str, str]:
@@ -129,7 +131,9 @@ def context_from(
         tables=tables,
         schemas=schemas_from(arguments),
         blobs=read_claim_checks(arguments.blobs),
-        selection=_selection(arguments.include, arguments.columns),
+        selection=_selection(
+            getattr(arguments, "include", []), getattr(arguments, "columns", None)
+        ),
         compressions=known_compressions(),
     )
 

@@ -22,7 +22,7 @@ from cdcwire.storage import SkipReason
 from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
 from cdcwire_conformance.cli.seen_names import SeenNames
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, schema_notes, with_schemas
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "an error",
     )
     add_write_order(parser)
-    add_context_arguments(parser)
+    ContextArguments.add_to(parser)
 
 
 def add_write_order(parser: argparse.ArgumentParser) -> None:

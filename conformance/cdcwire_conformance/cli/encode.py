@@ -14,7 +14,7 @@ from cdcwire.model.events import Event, Table
 from cdcwire.model.text import TextFormError, event_from_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.decode.clock_changes import ClockNotes
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import message_to_json
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("events", metavar="EVENTS", help="a file of JSON lines, or -")
     parser.add_argument("--raw", action="store_true", help="print the bytes of the one value")
     parser.add_argument("--hex", action="store_true", help="print each value in hexadecimal")
-    add_context_arguments(parser, has_selection=False)
+    WholeContextArguments.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

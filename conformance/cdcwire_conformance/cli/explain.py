@@ -14,7 +14,7 @@ from cdcwire.format import Format
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, with_schemas
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the storage prefix that the file is in: its path counts, and its schema files",
     )
-    add_context_arguments(parser, has_selection=False)
+    WholeContextArguments.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_arguments import EVERY_SECONDS, CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.follow_metrics import MetricsFile
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.interrupts import interrupts_raise
-from cdcwire_conformance.problems import integer_argument, number_argument
 from cdcwire_conformance.usage import check_writable
 from cdcwire_conformance.visible import visible
 
@@ -23,57 +22,11 @@ if TYPE_CHECKING:
     from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.compare.rules import CompareOptions
 
-EVERY_SECONDS = 10.0
 EQUAL, DIFFERENT = 0, 1
 _ONLY_WITH_FOLLOW = ("metrics", "every", "windows", "idle", "state", "by_rows")
 
 
-def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that compare growing topics."""
-    follow = parser.add_argument_group("topics that grow")
-    follow.add_argument(
-        "--follow",
-        action="store_true",
-        help="compare two topics while they grow, until --windows, Ctrl-C or SIGTERM. Each round "
-        "compares the rows below the position that both have reached; --json appends a line per "
-        "window",
-    )
-    follow.add_argument(
-        "--every",
-        type=number_argument,
-        metavar="SECONDS",
-        help=f"look for new records at this interval in seconds (default: {EVERY_SECONDS:.0f})",
-    )
-    follow.add_argument(
-        "--windows",
-        type=integer_argument,
-        metavar="N",
-        help="end after N windows (default: no limit)",
-    )
-    follow.add_argument(
-        "--state", metavar="FILE", help="keep the progress in FILE, and continue from it"
-    )
-    follow.add_argument(
-        "--metrics",
-        metavar="FILE",
-        help="keep counts, lags and positions in FILE, as Prometheus reads them: --metrics "
-        "/var/lib/node_exporter/cdcwire.prom. The file is replaced at each round",
-    )
-    follow.add_argument(
-        "--idle",
-        type=number_argument,
-        metavar="SECONDS",
-        help="without events of progress: stop waiting for a partition after this many seconds "
-        "without a new record",
-    )
-    follow.add_argument(
-        "--by-rows",
-        action="store_true",
-        help="don't wait for events of progress (resolved timestamps), use the rows themselves",
-    )
-
-
-def check_follow_arguments(arguments: argparse.Namespace) -> None:
+def check_follow_arguments(arguments: CompareArguments) -> None:
     """Check that the options for growing topics fit together. Raises: UsageError."""
     if not arguments.follow:
         for name in _ONLY_WITH_FOLLOW:
@@ -97,7 +50,7 @@ def check_follow_arguments(arguments: argparse.Namespace) -> None:
 
 
 def check_followed(
-    arguments: argparse.Namespace,
+    arguments: CompareArguments,
     sides: tuple[ComparedFeed, ComparedFeed],
     options: CompareOptions,
 ) -> None:
@@ -109,7 +62,7 @@ def check_followed(
 
 def follow(
     spark: SparkSession,
-    arguments: argparse.Namespace,
+    arguments: CompareArguments,
     sides: tuple[ComparedFeed, ComparedFeed],
     compare_options: CompareOptions,
     masking: Masking,

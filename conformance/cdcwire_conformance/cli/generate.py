@@ -18,8 +18,8 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import (
     DEFAULT_SCHEMA,
+    CodecArguments,
     UsageError,
-    add_context_arguments,
     context_from,
 )
 from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_parts
@@ -141,7 +141,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("none", "table"),
         help="table: rows of one transaction and table stay in one file (default: none)",
     )
-    add_context_arguments(parser, has_ddl=False, has_selection=False)
+    CodecArguments.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.identify.report import identify_place, json_text, text
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"look at the first N messages (default: {DEFAULT_MESSAGES})",
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    add_context_arguments(parser, has_selection=False)
+    WholeContextArguments.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.auto import use_identified, with_found
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.corpus.case import CorpusError, Expect, Level
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
 from cdcwire_conformance.corpus.files import FolderFiles
@@ -115,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     case.add_argument(
         "--path", metavar="PATH", help="the path below its storage prefix, for a file of one"
     )
-    add_context_arguments(case, has_selection=False)
+    WholeContextArguments.add_to(case)
     format_ = verbs.add_parser(
         "format",
         help="write the files of a new format into the checkout",

@@ -17,6 +17,7 @@ class Parser(argparse.ArgumentParser):
     """Ends with two lines where a word is wrong: the problem, and where the words are listed."""
 
     most_used: frozenset[str] = frozenset()
+    namespace: type[argparse.Namespace] = argparse.Namespace  # of the arguments
 
     def show_first(self, names: Collection[str]) -> None:
         """Let ``--help`` show only these options, and ``--help-all`` all of them."""
@@ -49,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
     def words_of(self, words: Sequence[str]) -> argparse.Namespace:
         """Return the arguments; where some are unknown, the error names those most like them."""
-        found, unknown = self.parse_known_args(words)
+        found, unknown = self.parse_known_args(words, self.namespace())
         if unknown:
             names = [word.partition("=")[0] for word in unknown if word.startswith("-")]
             known = [name for action in self._actions for name in action.option_strings]

@@ -12,8 +12,8 @@ from pathlib import Path
 from cdcwire.model.events import Table
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.context import (
+    CodecArguments,
     UsageError,
-    add_context_arguments,
     context_from,
     parse_option_arguments,
 )
@@ -120,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="also write the Markdown to FILE")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     parser.add_argument("--picture", metavar="FILE", help="draw the figures, as .svg or .png")
-    add_context_arguments(parser, has_ddl=False, has_selection=False)
+    CodecArguments.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from cdcwire.model.text import Json
 from cdcwire.storage import Fault
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
 from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.cli.recorded import with_recorded
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     checking.add_argument("--json", action="store_true", help="print one JSON object")
     add_write_order(checking)
-    add_context_arguments(checking)
+    ContextArguments.add_to(checking)
     checking.set_defaults(run_verb=_check)
 
 

@@ -13,7 +13,7 @@ from cdcwire.core.context import EVERYTHING
 from cdcwire.model.events import Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.auto import source_identified
-from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
 from cdcwire_conformance.cli.recorded import with_recorded
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.ddl.schemas import schema_notes
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", metavar="FILE", help="write the definitions to FILE (default: standard output)"
     )
-    add_context_arguments(parser)
+    ContextArguments.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.cli import verify_arguments
-from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE
+from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE, VerifyArguments
 from cdcwire_conformance.cli.verify_results import check_outputs, write_results
 from cdcwire_conformance.visible import print_error, without_secrets
 
@@ -67,10 +66,11 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire verify``."""
-    verify_arguments.add_to(parser)
+    parser.usage = "cdcwire verify [FORMAT ...] [options] [-- COMMAND ...]"
+    VerifyArguments.add_to(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: VerifyArguments) -> int:
     """Run the golden cases against the testee. Returns the exit code. Raises: UsageError."""
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.verify_property import check_arguments
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         kill_all()  # an interrupt may come before a testee knows its process
 
 
-def _verify_property(arguments: argparse.Namespace) -> int:
+def _verify_property(arguments: VerifyArguments) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.verify_property import run_property
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
@@ -120,13 +120,13 @@ def _verify_property(arguments: argparse.Namespace) -> int:
     return _exit_code(results) if all_written else 2
 
 
-def _formats(arguments: argparse.Namespace, description: Description) -> tuple[str, ...]:
+def _formats(arguments: VerifyArguments, description: Description) -> tuple[str, ...]:
     claimed = (name for name in FORMAT_NAMES if description.claim(name) is not None)
     return tuple(arguments.formats or claimed)
 
 
 def _results(
-    arguments: argparse.Namespace, description: Description, formats: tuple[str, ...]
+    arguments: VerifyArguments, description: Description, formats: tuple[str, ...]
 ) -> Results:
     from cdcwire_conformance.corpus.store import corpus_version
     from cdcwire_conformance.output.paths import without_machine_paths
@@ -149,7 +149,7 @@ def _exit_code(results: Results) -> int:
     return 1 if results.has_failed else 0
 
 
-def _verify(arguments: argparse.Namespace) -> int:
+def _verify(arguments: VerifyArguments) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.progress import ProgressLine
     from cdcwire_conformance.cli.unread import note_unfinished
@@ -225,7 +225,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     return _exit_code(results) if write_results(arguments, results, expected) else 2
 
 
-def _required(arguments: argparse.Namespace, root: Path | None) -> RequirementSet | None:
+def _required(arguments: VerifyArguments, root: Path | None) -> RequirementSet | None:
     """Return the claimed set of requirements, and run its format. Raises: UsageError."""
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.corpus.requirements import find_set
@@ -246,7 +246,7 @@ def _required(arguments: argparse.Namespace, root: Path | None) -> RequirementSe
     return required
 
 
-def _nothing(arguments: argparse.Namespace, description: Description) -> str:
+def _nothing(arguments: VerifyArguments, description: Description) -> str:
     if not arguments.formats and description.formats is not None and not description.formats:
         return f"{description.name} claims no format"
     if arguments.case:
@@ -255,7 +255,7 @@ def _nothing(arguments: argparse.Namespace, description: Description) -> str:
     return f"there are no such cases; the testee claims {claimed}"
 
 
-def _wants_derived(arguments: argparse.Namespace) -> bool:
+def _wants_derived(arguments: VerifyArguments) -> bool:
     """Return whether malformed cases are run: by default, unless each starts a process.
 
     With ``--case`` they are run only where the pattern is about them.
@@ -267,7 +267,7 @@ def _wants_derived(arguments: argparse.Namespace) -> bool:
     return not arguments.one_shot
 
 
-def _open_testees(arguments: argparse.Namespace) -> list[Testee]:
+def _open_testees(arguments: VerifyArguments) -> list[Testee]:
     from cdcwire_conformance.protocol.check import ProtocolChecker
     from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
     from cdcwire_conformance.testees.limits import MEBIBYTE
@@ -298,7 +298,7 @@ def _open_testees(arguments: argparse.Namespace) -> list[Testee]:
     ]
 
 
-def _declared(arguments: argparse.Namespace) -> Declared:
+def _declared(arguments: VerifyArguments) -> Declared:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.run.selection import Declared, parse_choice
 

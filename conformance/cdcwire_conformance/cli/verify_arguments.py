@@ -6,6 +6,16 @@ import argparse
 from typing import get_args
 
 from cdcwire.registry import FORMAT_NAMES
+from cdcwire_conformance.cli.arguments import (
+    Arguments,
+    flag,
+    one_of,
+    positional,
+    repeated,
+    with_value,
+)
+from cdcwire_conformance.corpus.case import Level
+from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
 from cdcwire_conformance.visible import shortened
 
 DEFAULT_JOBS = 4
@@ -15,178 +25,6 @@ MOST_MEBIBYTES = 4096  # of one answer
 MAX_CRASHES = 3
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 _SHOWN = 10
-
-
-def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``cdcwire verify``."""
-    from cdcwire_conformance.corpus.case import Level
-    from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
-
-    parser.usage = "cdcwire verify [FORMAT ...] [options] [-- COMMAND ...]"
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
-    cases = parser.add_argument_group("which cases")
-    cases.add_argument(
-        "--case",
-        metavar="PATTERN",
-        help="only these cases: an id, its beginning up to a slash, or a pattern with *. Cases "
-        "derived from them need --derived, or an id with @",
-    )
-    cases.add_argument(
-        "--claim",
-        metavar="'NAME VERSION'",
-        help="judge a frozen set of requirements instead, such as 'debezium-reader 1': every case "
-        "of it has to pass (docs/explanation/versioning.md lists the sets)",
-    )
-    cases.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
-    cases.add_argument(
-        "--level",
-        action="append",
-        choices=get_args(Level),
-        help="only cases of this level (may be given again)",
-    )
-    cases.add_argument(
-        "--derived",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="run malformed derived cases too (default: yes, except with --case or --one-shot)",
-    )
-    cases.add_argument(
-        "--sample",
-        type=_sample,
-        default=1,
-        metavar="N",
-        help="run about one of N derived cases, the same ones each time (1: all)",
-    )
-    _add_property(parser)
-    testee = parser.add_argument_group("the testee")
-    testee.add_argument("--one-shot", action="store_true", help="start COMMAND once per case")
-    testee.add_argument(
-        "--raw", action="store_true", help="one-shot: standard input is the value's bytes alone"
-    )
-    testee.add_argument("--encode", action="store_true", help="one-shot: the command also encodes")
-    testee.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        metavar="FEATURE",
-        help="the testee does not have this feature (may be given again)",
-    )
-    testee.add_argument(
-        "--choice",
-        action="append",
-        default=[],
-        metavar="'SUBJECT: CHOICE'",
-        help="what the testee does where the format leaves a choice",
-    )
-    testee.add_argument(
-        "--check-protocol", action="store_true", help="compare all answers with the JSON Schemas"
-    )
-    testee.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=TIMEOUT,
-        metavar="S",
-        help=f"wait S seconds for one answer ({TIMEOUT:g})",
-    )
-    testee.add_argument(
-        "--start-timeout",
-        type=_seconds,
-        default=START_TIMEOUT,
-        metavar="S",
-        help=f"wait S seconds for the answer to start ({START_TIMEOUT:g})",
-    )
-    testee.add_argument(
-        "--answer-size",
-        type=_answer_size,
-        default=LINE_LIMIT,
-        metavar="MIB",
-        help="kill a testee that writes an answer, or output without a request, of more than MIB "
-        f"mebibytes ({LINE_LIMIT // MEBIBYTE})",
-    )
-    testee.add_argument(
-        "--jobs",
-        type=_jobs,
-        metavar="N",
-        help=f"run N testees at a time, 1 to {MOST_JOBS} (processors, up to {DEFAULT_JOBS})",
-    )
-    testee.add_argument(
-        "--memory",
-        type=_mebibytes,
-        metavar="MIB",
-        help="kill a testee that, with all its children, holds more than MIB mebibytes. 0: no "
-        "limit (2048, or less where the machine has less)",
-    )
-    testee.add_argument(
-        "--max-crashes",
-        type=_count,
-        default=MAX_CRASHES,
-        metavar="N",
-        help="leave out some of the cases that one rule derives from one base case after each "
-        f"crash. Leave out all of them after N crashes ({MAX_CRASHES}). 0: no limit. "
-        "The run then also goes on after equal crashes on all of its first cases",
-    )
-    output = parser.add_argument_group("results")
-    output.add_argument(
-        "--expected-failures", metavar="FILE", help="failures that are known, with their reasons"
-    )
-    output.add_argument(
-        "--write-expected-failures", metavar="FILE", help="write the failures of this run there"
-    )
-    output.add_argument("--json", metavar="FILE", help="results as a JSON document")
-    output.add_argument("--junit", metavar="FILE", help="results as JUnit XML")
-    output.add_argument("--markdown", metavar="FILE", help="results as Markdown")
-    output.add_argument(
-        "--badge", metavar="FILE", help="the verdict as JSON for an endpoint badge of shields.io"
-    )
-    output.add_argument(
-        "--html",
-        metavar="FILE",
-        help="results as one HTML page with every failed case and its bytes (extra html)",
-    )
-    output.add_argument(
-        "--github-summary",
-        action="store_true",
-        help="append results to the job summary of GitHub Actions ($GITHUB_STEP_SUMMARY)",
-    )
-    output.add_argument(
-        "--show",
-        type=_count,
-        default=_SHOWN,
-        metavar="N",
-        help=f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
-    )
-
-
-def _add_property(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("generated messages, instead of cases")
-    group.add_argument(
-        "--property",
-        type=_examples,
-        metavar="N",
-        help="generate up to N messages per format and shrink those that are read wrongly. An "
-        "encoder gets up to N lists of events too. Needs the extra 'generators'",
-    )
-    group.add_argument(
-        "--seed",
-        type=_count,
-        metavar="S",
-        help="generate the messages of seed S again (default: a random seed, which is reported)",
-    )
-    group.add_argument(
-        "--save", metavar="DIR", help="write what fails as golden cases into the golden folder DIR"
-    )
-    group.add_argument(
-        "--examples",
-        metavar="DIR",
-        help="keep failing messages in DIR; the next run begins with them (.hypothesis/cdcwire)",
-    )
-
-
-def _examples(text: str) -> int:
-    number = _count(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError("0 is not a number from 1")
-    return number
 
 
 def _seconds(text: str) -> float:
@@ -208,7 +46,7 @@ def _count(text: str, most: int = MOST) -> int:
     return int(digits)
 
 
-def _sample(text: str) -> int:
+def _from_one(text: str) -> int:
     number = _count(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is not a number from 1")
@@ -223,8 +61,6 @@ def _jobs(text: str) -> int:
 
 
 def _answer_size(text: str) -> int:
-    from cdcwire_conformance.testees.limits import MEBIBYTE
-
     number = _count(text, MOST_MEBIBYTES)
     if not number:
         raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_MEBIBYTES}")
@@ -238,3 +74,140 @@ def _mebibytes(text: str) -> int:
     if number and not can_measure():
         raise argparse.ArgumentTypeError("the memory of processes cannot be measured here")
     return number
+
+
+class CaseArguments(Arguments, title="which cases"):
+    """The choice of cases."""
+
+    case: str | None = with_value(
+        "PATTERN",
+        "only these cases: an id, its beginning up to a slash, or a pattern with *. Cases "
+        "derived from them need --derived, or an id with @",
+    )
+    claim: str | None = with_value(
+        "'NAME VERSION'",
+        "judge a frozen set of requirements instead, such as 'debezium-reader 1': every case "
+        "of it has to pass (docs/explanation/versioning.md lists the sets)",
+    )
+    root: str | None = with_value("DIR", "a golden folder other than the built-in one")
+    level: list[Level] | None = one_of(
+        get_args(Level), "only cases of this level (may be given again)", action="append"
+    )
+    derived: bool | None = flag(
+        "run malformed derived cases too (default: yes, except with --case or --one-shot)",
+        argparse.BooleanOptionalAction,
+        default=None,
+    )
+    sample: int = with_value(
+        "N",
+        "run about one of N derived cases, the same ones each time (1: all)",
+        type=_from_one,
+        default=1,
+    )
+
+
+class PropertyArguments(Arguments, title="generated messages, instead of cases"):
+    """A run on generated messages."""
+
+    property: int | None = with_value(
+        "N",
+        "generate up to N messages per format and shrink those that are read wrongly. An "
+        "encoder gets up to N lists of events too. Needs the extra 'generators'",
+        type=_from_one,
+    )
+    seed: int | None = with_value(
+        "S",
+        "generate the messages of seed S again (default: a random seed, which is reported)",
+        type=_count,
+    )
+    save: str | None = with_value(
+        "DIR", "write what fails as golden cases into the golden folder DIR"
+    )
+    examples: str | None = with_value(
+        "DIR",
+        "keep failing messages in DIR; the next run begins with them (.hypothesis/cdcwire)",
+    )
+
+
+class TesteeArguments(Arguments, title="the testee"):
+    """How the testee is run, and what it declares."""
+
+    one_shot: bool = flag("start COMMAND once per case")
+    raw: bool = flag("one-shot: standard input is the value's bytes alone")
+    encode: bool = flag("one-shot: the command also encodes")
+    without: list[str] = repeated(
+        "FEATURE", "the testee does not have this feature (may be given again)"
+    )
+    choice: list[str] = repeated(
+        "'SUBJECT: CHOICE'", "what the testee does where the format leaves a choice"
+    )
+    check_protocol: bool = flag("compare all answers with the JSON Schemas")
+    timeout: float = with_value(
+        "S", f"wait S seconds for one answer ({TIMEOUT:g})", type=_seconds, default=TIMEOUT
+    )
+    start_timeout: float = with_value(
+        "S",
+        f"wait S seconds for the answer to start ({START_TIMEOUT:g})",
+        type=_seconds,
+        default=START_TIMEOUT,
+    )
+    answer_size: int = with_value(
+        "MIB",
+        "kill a testee that writes an answer, or output without a request, of more than MIB "
+        f"mebibytes ({LINE_LIMIT // MEBIBYTE})",
+        type=_answer_size,
+        default=LINE_LIMIT,
+    )
+    jobs: int | None = with_value(
+        "N",
+        f"run N testees at a time, 1 to {MOST_JOBS} (processors, up to {DEFAULT_JOBS})",
+        type=_jobs,
+    )
+    memory: int | None = with_value(
+        "MIB",
+        "kill a testee that, with all its children, holds more than MIB mebibytes. 0: no "
+        "limit (2048, or less where the machine has less)",
+        type=_mebibytes,
+    )
+    max_crashes: int = with_value(
+        "N",
+        "leave out some of the cases that one rule derives from one base case after each "
+        f"crash. Leave out all of them after N crashes ({MAX_CRASHES}). 0: no limit. "
+        "The run then also goes on after equal crashes on all of its first cases",
+        type=_count,
+        default=MAX_CRASHES,
+    )
+
+
+class ResultArguments(Arguments, title="results"):
+    """Where results are written."""
+
+    expected_failures: str | None = with_value(
+        "FILE", "failures that are known, with their reasons"
+    )
+    write_expected_failures: str | None = with_value("FILE", "write the failures of this run there")
+    json: str | None = with_value("FILE", "results as a JSON document")
+    junit: str | None = with_value("FILE", "results as JUnit XML")
+    markdown: str | None = with_value("FILE", "results as Markdown")
+    badge: str | None = with_value(
+        "FILE", "the verdict as JSON for an endpoint badge of shields.io"
+    )
+    html: str | None = with_value(
+        "FILE", "results as one HTML page with every failed case and its bytes (extra html)"
+    )
+    github_summary: bool = flag(
+        f"append results to the job summary of GitHub Actions (${SUMMARY_FILE})"
+    )
+    show: int = with_value(
+        "N",
+        f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
+        type=_count,
+        default=_SHOWN,
+    )
+
+
+class VerifyArguments(CaseArguments, PropertyArguments, TesteeArguments, ResultArguments):
+    """All arguments of ``cdcwire verify``. ``command``: the words after ``--``."""
+
+    formats: list[str] = positional("FORMAT", ", ".join(FORMAT_NAMES), nargs="*")
+    command: list[str] | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.cli.verify_arguments import VerifyArguments
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.output.text import counts_text
 from cdcwire_conformance.protocol.requests import Command
@@ -32,7 +32,7 @@ _NOT_TOGETHER = (
 _SEEDS = 1 << 32
 
 
-def check_arguments(arguments: argparse.Namespace) -> None:
+def check_arguments(arguments: VerifyArguments) -> None:
     """Check the arguments of a property run. Raises: UsageError, MissingExtraError."""
     if arguments.property is None:
         names = ("seed", "save", "examples")
@@ -50,14 +50,15 @@ def check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def run_property(
-    arguments: argparse.Namespace, testee: Testee, results: Results, declared: Declared
+    arguments: VerifyArguments, testee: Testee, results: Results, declared: Declared
 ) -> None:
     """Search each format for failures, in both directions where the testee encodes."""
     from cdcwire_conformance.property.search import Findings, Interrupted, SearchSettings, search
 
     chosen = random.randrange(_SEEDS) if arguments.seed is None else arguments.seed
-    settings = SearchSettings(arguments.property, chosen, Path(arguments.examples or _DATABASE))
-    results.property_run = PropertyRun(arguments.property, chosen)
+    number = arguments.property or 0
+    settings = SearchSettings(number, chosen, Path(arguments.examples or _DATABASE))
+    results.property_run = PropertyRun(number, chosen)
     judge = Judge(results.testee, declared, confirmed=1)
     began = time.monotonic()
     try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire_conformance.cli.verify_arguments import SUMMARY_FILE
+from cdcwire_conformance.cli.verify_arguments import SUMMARY_FILE, VerifyArguments
 from cdcwire_conformance.visible import print_error
 from cdcwire_conformance.whole_files import write_whole
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.run.results import Results
 
 
-def check_outputs(arguments: argparse.Namespace) -> None:
+def check_outputs(arguments: VerifyArguments) -> None:
     """Check that each result can be made and written, so that no run is lost at its end.
 
     Raises: UsageError, MissingExtraError.
@@ -39,9 +38,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
             check_writable(Path(file), option)
 
 
-def write_results(
-    arguments: argparse.Namespace, results: Results, expected: ExpectedFailures
-) -> bool:
+def write_results(arguments: VerifyArguments, results: Results, expected: ExpectedFailures) -> bool:
     """Write the files, then the text: a closed pipe does not lose the files.
 
     Returns: whether all files are written. The others are named on standard error; a full disk
@@ -66,7 +63,7 @@ def write_results(
 
 
 def _files(
-    arguments: argparse.Namespace, results: Results, expected: ExpectedFailures
+    arguments: VerifyArguments, results: Results, expected: ExpectedFailures
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the name, the mode and the text of each file that is asked for."""
     from cdcwire_conformance.run.expected_failures import expected_failures_text

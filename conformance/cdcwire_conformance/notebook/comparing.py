@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli import compare as command
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_run import compared
 from cdcwire_conformance.notebook.shown import NotebookComparison, OwnFolder
 from cdcwire_conformance.notebook.words import OptionParser, OptionValue, parsed
@@ -35,8 +35,9 @@ def compare(
     SchemaError, FeedError, MissingExtraError and SparkUnavailable, each with one line of text.
     """
     parser = OptionParser(prog="compare")
-    command.add_arguments(parser)
-    arguments = parsed(parser, (os.fspath(left), os.fspath(right)), options)
+    CompareArguments.add_to(parser)
+    given = parsed(parser, (os.fspath(left), os.fspath(right)), options)
+    arguments = CompareArguments(**vars(given))
     if arguments.follow:
         raise UsageError("a notebook compares feeds as they are; --follow is for the command line")
     owned = None
@@ -47,7 +48,7 @@ def compare(
     return NotebookComparison(found, arguments.differences, spark, owned)
 
 
-def _has_one_machine(arguments: argparse.Namespace) -> bool:
+def _has_one_machine(arguments: CompareArguments) -> bool:
     """Return whether Spark's workers, if there are any, see the same directories as this process.
 
     It is so in this process and in a local session: the active one, or the one that is started.

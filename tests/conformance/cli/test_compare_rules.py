@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
@@ -11,13 +11,8 @@ from cdcwire_conformance.cli import main
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.cli.compare_masking import add_masking_arguments
-from cdcwire_conformance.cli.compare_rules import (
-    add_rule_arguments,
-    add_window_arguments,
-    meaning_from,
-    window_from,
-)
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
+from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
 from cdcwire_conformance.cli.recorded import schemas_near
 from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.rules import Window
@@ -28,12 +23,10 @@ from cdcwire_conformance.usage import UsageError
 MOMENT = 1_713_000_000_000 << 18
 
 
-def parsed(*words: str) -> Namespace:
+def parsed(*words: str) -> CompareArguments:
     parser = ArgumentParser()
-    add_window_arguments(parser)
-    add_rule_arguments(parser)
-    add_masking_arguments(parser)
-    return parser.parse_args(words, Namespace(time_zone="UTC", temporal="text"))
+    CompareArguments.add_to(parser)
+    return parser.parse_args(("left", "right", *words), CompareArguments())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.avro import FORMAT
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.cli.context import add_context_arguments, context_from
+from cdcwire_conformance.cli.context import ContextArguments, context_from
 from cdcwire_conformance.registry import RegistryError
 
 TEXT = (
@@ -21,7 +21,7 @@ TEXT = (
 
 def parsed(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    add_context_arguments(parser)
+    ContextArguments.add_to(parser)
     return parser.parse_args(words)
 
 

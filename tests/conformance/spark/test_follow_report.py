@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ import pytest
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.follow import follow
@@ -138,7 +138,7 @@ def test_windows_hide_values_in_all_outputs_and_metrics_count_them(
     monkeypatch.setattr(following, "follow_feeds", windows)
     files = {name: str(tmp_path / name) for name in ("json", "metrics")}
     asked = dict.fromkeys(("state", "every", "windows", "idle", "by_rows"))
-    arguments = argparse.Namespace(**asked, **files)
+    arguments = CompareArguments(**asked, **files)
     hiding = Masking(Mask(b"a key"), is_wanted, frozenset({"email"}))
     nothing: Any = None
     sides: Any = (None, None)
@@ -164,7 +164,7 @@ def test_tables_without_rows_are_named_after_the_first_window_and_at_the_end(
 
     monkeypatch.setattr(following, "follow_feeds", windows)
     names = ("state", "every", "windows", "idle", "by_rows", "json", "metrics")
-    arguments = argparse.Namespace(**dict.fromkeys(names))
+    arguments = CompareArguments(**dict.fromkeys(names))
     options = replace(DEFAULT_OPTIONS, include=frozenset({("shop", "z")}))
     nothing: Any = None
     sides: Any = (None, None)
