@@ -33,7 +33,6 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
-from cdcwire.format import Format
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError, Fault
 from cdcwire_conformance.corpus.hexdump import message_parts
@@ -44,7 +43,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
 )
 from cdcwire_conformance.corpus.rebuild import explain_message
 from cdcwire_conformance.corpus.store import load_case
-from cdcwire_conformance.known_wrong.lenient import Liberties
+from cdcwire_conformance.known_wrong.lenient import reads
 from cdcwire_conformance.suite import get_suite
 
 SIGN = "@"
@@ -86,7 +85,7 @@ def derive_cases(case: Case) -> Iterator[Case]:
             *rules.changes(raw, chosen, options),
         ):
             changed = _with_part(message, part, change.raw)
-            if change.is_certain or not _may_be_read(format_, changed, context, suite.liberties):
+            if change.is_certain or not reads(format_, changed, context, suite.liberties):
                 fault = Fault(part, change.offset)
                 made = derived.case(prefix + change.name, change.title, changed, fault)
                 if change.feature is not None:
@@ -143,19 +142,6 @@ def _cuts(
     for size in sorted(sizes):
         if size not in legal and not rules.legal_cut(message, part, size):
             yield size
-
-
-def _may_be_read(format_: Format, message: Message, context: Context, liberties: Liberties) -> bool:
-    """Return whether a change that is not certain to be wrong is a legal message by chance.
-
-    So it is where the reference refuses it for what a lenient reader need not check.
-    """
-    try:
-        for _ in format_.to_events(message, context=context):
-            pass
-    except DecodeError as error:
-        return liberties.takes(error, message, context)
-    return True
 
 
 def _with_part(message: Message, part: str, raw: bytes) -> Message:

@@ -94,6 +94,15 @@ def lenient_reader(liberties: Liberties) -> KnownWrong:
     return KnownWrong("lenient", "takes every liberty", _decoder(liberties))
 
 
+def reads(format_: Format, message: Message, context: Context, liberties: Liberties) -> bool:
+    """Return whether the lenient reader takes a message."""
+    try:
+        _decoder(liberties)(format_, message, context)
+    except DecodeError:
+        return False
+    return True
+
+
 def _decoder(liberties: Liberties) -> Decode:
     def decode(format_: Format, message: Message, context: Context) -> list[Event]:
         for _ in range(_MOST_MENDS):

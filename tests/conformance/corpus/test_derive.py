@@ -115,3 +115,20 @@ def test_long_messages_are_cut_near_borders_only() -> None:
     for case in long_cases[:1]:
         cuts = [d for d in derive_cases(case) if str(d.derived).startswith("cut:")]
         assert 0 < len(cuts) < size_of(case) / 4
+
+
+@pytest.mark.parametrize(
+    ("base", "change"),
+    [
+        ("craft-proposal/growth/surplus-after-keys", "length:21+1"),
+        ("craft-proposal/growth/surplus-in-group", "length:25+1"),
+        ("craft-proposal/names/scripts", "length:26-1"),
+    ],
+)
+def test_name_of_a_wrong_length_gives_no_case_where_only_its_utf8_is_wrong(
+    base: str, change: str
+) -> None:
+    """The bytes after a name are surplus, so a reader that replaces ill-formed UTF-8 takes it."""
+    found = {case.derived for case in derive_cases(load_case(base))}
+    assert change not in found
+    assert found
