@@ -8,13 +8,13 @@ from cdcwire.core.compiled.varint_bytes import deltas, uvarint_array, uvarint_by
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.arrays import MAX_NAME_BYTES
-from cdcwire.formats.craft.image_plan import ImagePlan
+from cdcwire.formats.craft.fast_encoder import Part, PartEncoder, RowImage
+from cdcwire.formats.craft.images import ImagePlan
 from cdcwire.formats.craft.message import EVENT_ROW
 from cdcwire.formats.craft.profile import PROPOSAL
 from cdcwire.formats.craft.proposal.events import ROW_ID, batch_settings, event_writer
 from cdcwire.formats.craft.proposal.message import GROUP_DELETE, Event, Message
 from cdcwire.formats.craft.proposal.wire import VERSION, encode
-from cdcwire.formats.craft.row_parts import Part, PartEncoder, RowImage
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import RowChange
 from cdcwire.mysql.json_members import UINT64_END
