@@ -23,8 +23,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
+from cdcwire.formats.csv.fast import join_adjacent_halves
 from cdcwire.formats.csv.format import FORMAT
-from cdcwire.formats.csv.halves import join_adjacent_halves
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table

@@ -24,10 +24,10 @@ from pyarrow import csv as pa_csv
 from cdcwire.arrow.buffers import Numbers, offsets_of, validity_of, windows_of
 from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.core.errors import DecodeError
-from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import FilePlan
 from cdcwire.formats.csv.values import ColumnCodec
+from cdcwire.formats.csv.wire import read_header
 from cdcwire.model import kinds
 from cdcwire_conformance.formats.csv.arrow_values import can_convert
 

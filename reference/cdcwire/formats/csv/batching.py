@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from cdcwire.core.message import StoredFile
 from cdcwire.formats.csv.events import RecordWriter
-from cdcwire.formats.csv.header import header_line
 from cdcwire.formats.csv.records import write_record
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.csv.tables import Definitions, stored_columns
+from cdcwire.formats.csv.wire import header_line
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.names import TableName
 from cdcwire.model.tso import ms_of_tso

@@ -12,7 +12,6 @@ from contextlib import suppress
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.formats.csv.header import header_bytes, read_header
 from cdcwire.formats.csv.message import Field, File, Handle, Operation, Record
 from cdcwire.formats.csv.records import Located, is_clustered, read_names, read_record
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
@@ -26,7 +25,7 @@ from cdcwire.formats.csv.tables import (
     write_plan,
 )
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA
-from cdcwire.formats.csv.wire import read_records, write_file
+from cdcwire.formats.csv.wire import header_bytes, read_header, read_records, write_file
 from cdcwire.model.events import NO_EXTRA, Event, Half, Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, Value
 from cdcwire.model.names import TableName

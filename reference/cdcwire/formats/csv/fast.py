@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -22,8 +23,6 @@ from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.rows import NOTHING_ELSE, Conversion, Layout, Row, new_row
 from cdcwire.formats.csv.events import find_table, located_event, read_events
-from cdcwire.formats.csv.halves import join_adjacent_halves
-from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.records import read_record
 from cdcwire.formats.csv.row_patterns import (
     ENCODING,
@@ -34,7 +33,9 @@ from cdcwire.formats.csv.row_patterns import (
 )
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
+from cdcwire.formats.csv.wire import read_header
 from cdcwire.model.events import (
+    NO_EXTRA,
     Event,
     Extra,
     Half,
@@ -43,22 +44,67 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import DecimalType, VectorType
+from cdcwire.model.steps import joined_extra
 from cdcwire.mysql.values import read_vector
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.paths import DataPath
 
 _MAX_COLUMNS = 512  # of a pattern
 _MAX_PLAN_COLUMNS = 1 << 13  # of all patterns; a column takes some three kilobytes
-
 # Making a pattern takes about as long as the plain decoder takes for this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
 _REST = (None, *NOTHING_ELSE)  # what most rows have after their images
-
-
 PlanKey: TypeAlias = "tuple[int, tuple[str, ...]]"  # identity of a table, names in a file
 Reading: TypeAlias = "tuple[Callable[[str, int], re.Match[str] | None], RowFunction]"
+
+
+def join_adjacent_halves(changes: Iterable[Row | Event]) -> Iterator[Row | Event]:
+    """Join each "before" half with the "after" half right after it; keep a lone half as it is.
+
+    An error of ``changes`` is raised after the changes before it.
+    """
+    waiting: Row | RowChange | None = None
+    try:
+        for change in changes:
+            if waiting is not None:
+                first, waiting = waiting, None
+                joined = _joined(first, change)
+                if joined is not None:
+                    yield joined
+                    continue
+                yield first
+            if isinstance(change, (Row, RowChange)) and change.half == "before":
+                waiting = change
+            else:
+                yield change
+    except DecodeError:
+        if waiting is not None:
+            yield waiting
+        raise
+    if waiting is not None:
+        yield waiting
+
+
+def _joined(first: Row | RowChange, change: Row | Event) -> Row | RowChange | None:
+    """Return the update of a before and an after record; None if they do not belong together."""
+    if not isinstance(change, (Row, RowChange)) or change.half != "after":
+        return None
+    if first.table != change.table:
+        return None
+    if isinstance(first, Row) and isinstance(change, Row):
+        if (first.commit_ts, first.partition) != (change.commit_ts, change.partition):
+            return None
+        joined = change._replace(old_layout=first.old_layout, old=first.old, half=None)
+        if not first.extra:
+            return joined
+        return joined._replace(extra=joined_extra(first.extra, change.extra or NO_EXTRA) or None)
+    before, after = (each.to_event() if isinstance(each, Row) else each for each in (first, change))
+    if before.position != after.position:
+        return None
+    extra = joined_extra(before.extra, after.extra)
+    return replace(after, before=before.before, half=None, extra=extra)
 
 
 class RowPlan:

@@ -15,12 +15,12 @@ from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans
 from cdcwire.formats.csv.events import find_table
 from cdcwire.formats.csv.fields import FieldReader
-from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import CLAUSE_RECORD, text_of
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec
+from cdcwire.formats.csv.wire import read_header
 from cdcwire.model.events import Progress, SchemaChange
 from cdcwire.model.paths import Path
 from cdcwire.storage.feeds import other_events, path_of

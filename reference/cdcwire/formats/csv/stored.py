@@ -8,10 +8,10 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.formats.csv.events import RecordWriter
 from cdcwire.formats.csv.fast import RowDecoder
-from cdcwire.formats.csv.header import header_line
 from cdcwire.formats.csv.records import read_record, write_record
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
+from cdcwire.formats.csv.wire import header_line
 from cdcwire.model.events import RowChange, Table
 from cdcwire.storage.form import FileDecoder, StoredForm, StoredSettings
 from cdcwire.storage.paths import DataPath

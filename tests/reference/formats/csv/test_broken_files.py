@@ -17,7 +17,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, Definitions, explain, read_settings
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder
-from cdcwire.formats.csv.header import MAX_HEADER
+from cdcwire.formats.csv.wire import MAX_HEADER
 from cdcwire.model.events import Event, Table
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import Column
