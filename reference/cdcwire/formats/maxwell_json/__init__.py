@@ -9,7 +9,6 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.maxwell_json.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
     from cdcwire.formats.maxwell_json.message import (
         Cell,
         ColumnDefinition,
@@ -21,10 +20,11 @@ if TYPE_CHECKING:
         TableDefinition,
         Tombstone,
     )
+    from cdcwire.formats.maxwell_json.rows import decode_key, encode_key
     from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
     from cdcwire.formats.maxwell_json.wire import decode, encode
 else:
-    __getattr__, __dir__ = exports(__name__, ".message", ".settings", ".wire", ".keys", ".format")
+    __getattr__, __dir__ = exports(__name__, ".message", ".settings", ".wire", ".rows", ".format")
 
 __all__ = [
     "DEFAULT_SETTINGS",

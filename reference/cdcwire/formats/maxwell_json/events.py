@@ -18,7 +18,6 @@ from cdcwire.core.limits import DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json.definitions import NO_DEFINITIONS, Definitions, table_of
-from cdcwire.formats.maxwell_json.keys import encode_key
 from cdcwire.formats.maxwell_json.members import (
     INT64_END,
     MS_PER_SECOND,
@@ -37,7 +36,7 @@ from cdcwire.formats.maxwell_json.message import (
     SchemaMessage,
     Tombstone,
 )
-from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
+from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY, encode_key
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.maxwell_json.values import digits_added, read_value, written
 from cdcwire.formats.maxwell_json.wire import TRANSACTION, encode_value

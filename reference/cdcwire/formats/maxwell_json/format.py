@@ -16,7 +16,7 @@ from cdcwire.formats.maxwell_json.events import columns_of_key, events_of, messa
 from cdcwire.formats.maxwell_json.fast import RowDecoder
 from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
 from cdcwire.formats.maxwell_json.identify import identify
-from cdcwire.formats.maxwell_json.keys import decode_key
+from cdcwire.formats.maxwell_json.rows import decode_key
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import decode

@@ -29,7 +29,6 @@ from cdcwire.formats.maxwell_json.definitions import (
     Definitions,
     definitions_of,
 )
-from cdcwire.formats.maxwell_json.keys import KEYS
 from cdcwire.formats.maxwell_json.members import (
     FIELDS,
     MS_PER_SECOND,
@@ -39,7 +38,7 @@ from cdcwire.formats.maxwell_json.members import (
     TYPES,
 )
 from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
-from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
+from cdcwire.formats.maxwell_json.rows import DATA, KEYS, OLD, PRIMARY_KEY
 from cdcwire.formats.maxwell_json.values import UNTYPED, as_read, value_clause
 from cdcwire.formats.maxwell_json.wire import ENCRYPTION, QUERY, TRANSACTION
 from cdcwire.model.paths import Path

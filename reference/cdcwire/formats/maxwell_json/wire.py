@@ -11,7 +11,6 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import JsonObject, Number, read_json
 from cdcwire.formats.maxwell_json.ddl import read_schema_change, written_schema_change
-from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
 from cdcwire.formats.maxwell_json.members import (
     FIELDS,
     INT64_END,
@@ -50,6 +49,8 @@ from cdcwire.formats.maxwell_json.rows import (
     DATA,
     OLD,
     PRIMARY_KEY,
+    decode_key,
+    encode_key,
     read_row,
     read_values,
     written_row,
