@@ -12,7 +12,7 @@ import pytest
 from cdcwire.apache_avro.evolution import DDL_RULES, compare_schemas
 from cdcwire.core.context import Context
 from cdcwire.formats.avro import FORMAT, Settings, schemas_of
-from cdcwire.formats.avro.topics import parse_topic_rule
+from cdcwire.formats.avro.names import parse_topic_rule
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cdcwire.core.options import OptionError
-from cdcwire.formats.avro.settings import Settings, read_settings
-from cdcwire.formats.avro.topics import (
+from cdcwire.formats.avro.names import (
     TopicRule,
     TopicRuleError,
     collisions_of_rule,
     parse_topic_rule,
     subject_of,
 )
+from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire_conformance.ddl import read_chain, read_chain_file, read_ddl_file
 from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments

@@ -26,15 +26,17 @@ from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed
 from cdcwire.formats.avro.extension import extension_fields, extension_values
 from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Message
-from cdcwire.formats.avro.names import check_unique, namespace_of, sanitize
-from cdcwire.formats.avro.plans import BEFORE_FIELD, RecordPlan, plan_of
-from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.avro.topics import (
+from cdcwire.formats.avro.names import (
     TopicRule,
     TopicRuleError,
+    check_unique,
+    namespace_of,
     parse_topic_rule,
+    sanitize,
     subject_of,
 )
+from cdcwire.formats.avro.plans import BEFORE_FIELD, RecordPlan, plan_of
+from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.values import ValueWriter, with_labels
 from cdcwire.formats.avro.wire import encode
 from cdcwire.model.events import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.apache_avro.schema_registry import registration
-from cdcwire.formats.avro.topics import (
+from cdcwire.formats.avro.names import (
     MAX_TOPIC,
     Level,
     RuleKind,

@@ -25,7 +25,7 @@ from cdcwire.formats.avro import (
 )
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
-from cdcwire.formats.avro.topics import subject_of
+from cdcwire.formats.avro.names import subject_of
 from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Image, Position, RowChange, Table
