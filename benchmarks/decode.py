@@ -34,7 +34,7 @@ from cdcwire.formats import craft, open_protocol
 from cdcwire.formats.craft.fast import RowDecoder as CraftDecoder
 from cdcwire.formats.open_protocol.fast import RowDecoder as OpenDecoder
 from cdcwire.formats.open_protocol.format import FORMAT
-from cdcwire.formats.open_protocol.framing import read_value_frame, write_value_frame
+from cdcwire.formats.open_protocol.wire import read_value_frame, write_value_frame
 
 Loads: TypeAlias = Callable[[bytes], Any]
 

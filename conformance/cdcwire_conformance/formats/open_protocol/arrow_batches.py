@@ -25,7 +25,7 @@ from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Layout, Row
 from cdcwire.formats.open_protocol import row_patterns as forms
-from cdcwire.formats.open_protocol.raw_rows import RawRowDecoder
+from cdcwire.formats.open_protocol.fast import RawRowDecoder
 
 Texts: TypeAlias = Sequence["bytes | None"]
 

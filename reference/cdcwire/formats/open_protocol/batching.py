@@ -15,13 +15,17 @@ from cdcwire.core.claim_check import location
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as OutMessage
-from cdcwire.formats.open_protocol.claim_check import write_file
 from cdcwire.formats.open_protocol.events import from_event
-from cdcwire.formats.open_protocol.framing import ITEM_OVERHEAD, NUMBER_BYTES
 from cdcwire.formats.open_protocol.images import ColumnWriter, handle_key_only
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Item, Row
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.open_protocol.wire import encode_item, frame
+from cdcwire.formats.open_protocol.wire import (
+    ITEM_OVERHEAD,
+    NUMBER_BYTES,
+    encode_item,
+    frame,
+    write_file,
+)
 from cdcwire.model.events import Event, Table
 
 RECORD_OVERHEAD = 36  # bytes that a Kafka record needs in addition to key and value

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.formats.open_protocol.claim_check import check_belongs, read_file
 from cdcwire.formats.open_protocol.images import (
     ColumnWriter,
     handle_key_names,
@@ -35,6 +34,7 @@ from cdcwire.formats.open_protocol.message import (
     Row,
 )
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.open_protocol.wire import check_belongs, read_file
 from cdcwire.model.events import (
     Event,
     Extra,

@@ -6,6 +6,10 @@ white space, whose columns have ``t`` and ``f``; see ``row_patterns`` for how th
 
 Not read in the fast way: compressed items, DDL and resolved events, row ids and claim checks. With
 ``only-output-updated-columns`` old columns come in too many sets to be remembered.
+
+``RawRowDecoder`` is for readers that convert a column at once. It checks the message as well, but
+not the values. A value is the text of a number or the inside of a string. The reader has to check
+and convert it.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cdcwire.core.caches import BoundedCache, Credit
-from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.limits import MAX_FAST_JSON_BYTES, JsonValues
 from cdcwire.core.message import KafkaMessage, StoredFile
@@ -24,18 +28,19 @@ from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.events import events_of, is_unchanged
 from cdcwire.formats.open_protocol.images import handle_key_names
-from cdcwire.formats.open_protocol.keys import read_key
+from cdcwire.formats.open_protocol.items import read_key, read_row
 from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
+    VECTOR,
+    Groups,
     RowFunction,
     form_of,
     known_integers,
     make_row_function,
     pattern_of,
 )
-from cdcwire.formats.open_protocol.rows import read_row
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Sent, Table
@@ -49,18 +54,16 @@ _MAX_SUBJECT_BYTES = 1 << 18
 _ENTRY = 64  # what a table weighs in addition to its bytes
 _MAX_GROUPS = 8  # of one table
 _MAX_COLUMNS = 512
-
 # Making a pattern takes about as long as the plain decoder takes for this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
-
 _KEY_START = b"\0\0\0\0\0\0\0\1"
 _TS = b'{"ts":'
 _NEW = b'{"u":{'
 _OLD = b',"p":{'
 _DELETED = b'{"d":{'
 _MAX_DIGITS = 20
-
 _read_u64: Callable[[bytes, int], tuple[int]] = struct.Struct(">Q").unpack_from
+_MAX_LAYOUTS = 256  # whose forms are remembered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -285,3 +288,35 @@ def _described(column: Column) -> Described:
     """Return a column for its layout; ``h`` says the same as the flag."""
     flags = column.flag | FLAG_HANDLE_KEY if column.h else column.flag
     return column.name, column.type, flags
+
+
+class RawRowDecoder(RowDecoder):
+    """Reads messages up to the values of their rows. It takes no selection of columns."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._forms: dict[Layout, bytes] = {}
+
+    def raw_rows(self, message: KafkaMessage) -> list[Row] | None:
+        """Return the rows of a message; None if it is to be decoded value by value."""
+        try:
+            found = self._usual(message)
+        except IRREGULARITIES:
+            return None
+        return [row for row in found if isinstance(row, Row)]
+
+    def forms_of(self, layout: Layout) -> bytes:
+        """Return the form of each column's values. Raises: KeyError for a forgotten layout."""
+        return self._forms[layout]
+
+    def _row_function(self, forms: bytes, wanted: tuple[int, ...], layout: Layout) -> RowFunction:
+        if VECTOR in forms:
+            raise Irregular
+        if len(self._forms) >= _MAX_LAYOUTS:
+            self._forms.clear()
+        self._forms[layout] = forms
+        return _as_they_are
+
+
+def _as_they_are(groups: Groups) -> Groups:
+    return groups

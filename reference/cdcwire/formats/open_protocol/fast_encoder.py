@@ -18,7 +18,7 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.open_protocol.batching import Pair, messages_of
 from cdcwire.formats.open_protocol.images import ColumnWriter
-from cdcwire.formats.open_protocol.keys import write_key
+from cdcwire.formats.open_protocol.items import write_key
 from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings

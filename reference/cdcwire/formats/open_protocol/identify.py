@@ -6,7 +6,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess, OptionValues, json_object
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.open_protocol.framing import ItemBounds, read_key_frame, read_value_frame
+from cdcwire.formats.open_protocol.wire import ItemBounds, read_key_frame, read_value_frame
 from cdcwire.mysql.identify import compressions_of
 
 _VALUE_MEMBERS = ({"u"}, {"d"}, {"u", "p"}, {"q", "t"})

@@ -17,18 +17,18 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import MAX_TEXT, Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
-from cdcwire.formats.open_protocol.framing import (
-    NUMBER_BYTES,
-    ItemBounds,
-    read_key_frame,
-    read_value_frame,
-)
-from cdcwire.formats.open_protocol.keys import read_key
+from cdcwire.formats.open_protocol.items import read_key
 from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
-from cdcwire.formats.open_protocol.wire import DecompressedItems
+from cdcwire.formats.open_protocol.wire import (
+    NUMBER_BYTES,
+    DecompressedItems,
+    ItemBounds,
+    read_key_frame,
+    read_value_frame,
+)
 from cdcwire.model.paths import Path
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 

@@ -2,25 +2,36 @@
 
 Paths begin with ``key`` or ``value`` and the number of the item; offsets count from the start of
 that side. Where value items are compressed, the offset is that of the compressed item.
+
+The frames around the JSON are lists of items, each with its length:
+
+    key   = u64 1, then for each item u64 length, key JSON
+    value =        for each item u64 length, value JSON
+
+All numbers are 8 bytes, big-endian. Both lists have the same number of items. A claim-check file
+has the complete message of one row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
+from cdcwire.core.claim_check import read_claim_check, write_claim_check
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
-from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
 from cdcwire.core.limits import JsonValues, SizeLimitError
+from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import JsonRules
-from cdcwire.formats.open_protocol.framing import (
-    ItemBounds,
-    check_item_counts,
-    read_key_frame,
-    read_value_frame,
-    write_key_frame,
-    write_value_frame,
+from cdcwire.formats.open_protocol.items import (
+    read_ddl,
+    read_key,
+    read_row,
+    write_ddl,
+    write_key,
+    write_row,
 )
-from cdcwire.formats.open_protocol.keys import read_key, write_key
 from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import (
     EVENT_DDL,
@@ -33,8 +44,80 @@ from cdcwire.formats.open_protocol.message import (
     Message,
     Row,
 )
-from cdcwire.formats.open_protocol.rows import read_ddl, read_row, write_ddl, write_row
 from cdcwire.formats.open_protocol.settings import read_settings
+from cdcwire.model.paths import Path
+
+ItemBounds: TypeAlias = "tuple[int, int]"  # of an item: start, end
+BATCH_VERSION = 1
+NUMBER_BYTES = 8
+ITEM_OVERHEAD = 2 * NUMBER_BYTES  # the two lengths of an item
+CLAUSE = "open-protocol: claim check"
+
+
+def read_key_frame(key: bytes | None) -> list[ItemBounds]:
+    """Return the places of the key items.
+
+    Raises: TruncatedError; DecodeError for another batch version, or without any item.
+    """
+    with step("key"):
+        if key is None:
+            raise TruncatedError("there is no Kafka key", 0, "open-protocol: framing")
+        reader = Reader(key)
+        version = int.from_bytes(reader.take(NUMBER_BYTES, "open-protocol: batch version"), "big")
+        if version != BATCH_VERSION:
+            problem = f"the batch version is {version}; only {BATCH_VERSION} is defined"
+            raise DecodeError(problem, 0, "open-protocol: batch version")
+        if not reader.left:
+            raise DecodeError("the key has no item", reader.offset, "open-protocol: item counts")
+        return _read_items(reader)
+
+
+def read_value_frame(value: bytes) -> list[ItemBounds]:
+    """Return the places of the value items. Raises: TruncatedError."""
+    with step("value"):
+        return _read_items(Reader(value))
+
+
+def _read_items(reader: Reader) -> list[ItemBounds]:
+    places: list[ItemBounds] = []
+    try:
+        while reader.left:
+            length_bytes = reader.take(NUMBER_BYTES, "open-protocol: item lengths")
+            length = int.from_bytes(length_bytes, "big")
+            # Python's integers do not wrap, so start + length is safe to compare.
+            start = reader.offset
+            if length > reader.left:
+                problem = f"an item of {length} bytes is announced, {reader.left} are left"
+                raise TruncatedError(problem, reader.end, "open-protocol: item lengths")
+            reader.offset = start + length
+            places.append((start, reader.offset))
+    except DecodeError as error:
+        error.path = (len(places), *error.path)
+        raise
+    return places
+
+
+def check_item_counts(
+    keys: Sequence[ItemBounds], values: Sequence[ItemBounds], value_end: int
+) -> None:
+    """Raise DecodeError unless there are as many values as keys."""
+    if len(keys) == len(values):
+        return
+    problem = f"{len(keys)} key items, but {len(values)} value items"
+    more_values = len(values) > len(keys)
+    offset = values[len(keys)][0] - NUMBER_BYTES if more_values else value_end
+    path = ("value", len(keys) if more_values else len(values))
+    raise DecodeError(problem, offset, "open-protocol: item counts", path)
+
+
+def write_key_frame(items: Sequence[bytes]) -> bytes:
+    """Return items as a Kafka key: the version, then each item after its length."""
+    return BATCH_VERSION.to_bytes(NUMBER_BYTES, "big") + write_value_frame(items)
+
+
+def write_value_frame(items: Sequence[bytes]) -> bytes:
+    """Return items as a Kafka value: each item after its length."""
+    return b"".join(len(item).to_bytes(NUMBER_BYTES, "big") + item for item in items)
 
 
 def decode(
@@ -177,3 +260,45 @@ def encode_item(
 def frame(pairs: list[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
     """Return Kafka key and value of finished items."""
     return write_key_frame([key for key, _ in pairs]), write_value_frame([v for _, v in pairs])
+
+
+def read_file(data: bytes, compression: Compression | None = None) -> Item:
+    """Return the one row of a claim-check file.
+
+    Offsets of errors count in the file. Under the paths ``key`` and ``value`` and the number of an
+    item they count in the decoded bytes of that member.
+    Raises: DecodeError.
+    """
+    key, value = read_claim_check(data, CLAUSE, VALUE_RULES)
+    message = read_message(key, value, compression=compression)
+    if len(message.items) != 1 or message.items[0].key.t != EVENT_ROW:
+        raise DecodeError("the stored message is not one row", 0, CLAUSE)
+    item = message.items[0]
+    if item.key.ccl:
+        raise DecodeError("the stored message itself has a claim check", 0, CLAUSE, ("key", 0))
+    return item
+
+
+def check_belongs(stored: Item, sent: Item) -> None:
+    """Raise DecodeError unless the stored row is the one whose reduced row points to it."""
+    for name in ("ts", "scm", "tbl", "rid", "ptn"):
+        if getattr(stored.key, name) != getattr(sent.key, name):
+            raise _is_another(name, ("key", 0, name))
+    for group in ("u", "p", "d"):
+        known = {column.name: column for column in getattr(stored.value, group) or ()}
+        for column in getattr(sent.value, group) or ():
+            if column.name not in known or known[column.name].value != column.value:
+                raise _is_another(f"{group}.{column.name}", ("value", 0, group, column.name))
+
+
+def _is_another(name: str, path: Path) -> DecodeError:
+    problem = f"the stored row is another one: its {name} differs from the message's"
+    return DecodeError(problem, 0, CLAUSE, path)
+
+
+def write_file(item: Item, dialect: Dialect, compression: Compression | None) -> tuple[str, bytes]:
+    """Return name and content of the file that stores a row. Raises: EncodeError."""
+    if item.key.ohk or item.key.ccl:
+        raise EncodeError("a stored row is a full one, without ohk and ccl", CLAUSE)
+    key, value = write_message(Message((item,)), dialect, compression)
+    return write_claim_check(key, value)

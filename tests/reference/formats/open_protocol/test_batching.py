@@ -16,9 +16,8 @@ from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.open_protocol import Item, Key, Message, Settings, decode, encode, from_event
 from cdcwire.formats.open_protocol import Row as WireRow
 from cdcwire.formats.open_protocol.batching import messages_of
-from cdcwire.formats.open_protocol.claim_check import read_file, write_file
 from cdcwire.formats.open_protocol.events import events_of
-from cdcwire.formats.open_protocol.wire import read_message
+from cdcwire.formats.open_protocol.wire import read_file, read_message, write_file
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
 from cdcwire.model.paths import Path
 from cdcwire.mysql.types import column_of
