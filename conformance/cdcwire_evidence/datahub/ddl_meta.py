@@ -1,7 +1,7 @@
 """The parsed statement in ``ddlMeta``, as plain values.
 
 ``ddlMeta`` is a serialised Java object. The codec reads its text
-(``cdcwire.formats.datahub_blob.ddl_meta``); the tree needs ``javaobj-py3`` (``requirements.txt``).
+(``cdcwire.formats.datahub_blob.payload``); the tree needs ``javaobj-py3`` (``requirements.txt``).
 Nothing in it is executed, and no class is made.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE, ddl_text_of
+from cdcwire.formats.datahub_blob.payload import CLAUSE_META, ddl_text_of
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 100
@@ -55,9 +55,9 @@ def statement_of(meta: bytes) -> JavaObject:
     LibraryMissingError.
     """
     if ddl_text_of(meta) is None:
-        raise DecodeError("not an object of the class DDLMeta", 0, CLAUSE)
+        raise DecodeError("not an object of the class DDLMeta", 0, CLAUSE_META)
     if len(meta) > MAX_BYTES:
-        raise DecodeError(f"{len(meta)} bytes; up to {MAX_BYTES} are read", 0, CLAUSE)
+        raise DecodeError(f"{len(meta)} bytes; up to {MAX_BYTES} are read", 0, CLAUSE_META)
     try:
         from javaobj.v2.beans import ExceptionRead
         from javaobj.v2.main import loads
@@ -72,10 +72,10 @@ def statement_of(meta: bytes) -> JavaObject:
         raise
     except (*_BROKEN, ExceptionRead) as error:
         problem = f"not a statement object: {type(error).__name__}: {str(error)[:200]}"
-        raise DecodeError(problem, 0, CLAUSE) from error
+        raise DecodeError(problem, 0, CLAUSE_META) from error
     statement = tree.members.get("statement") if isinstance(tree, JavaObject) else None
     if not isinstance(statement, JavaObject):
-        raise DecodeError("there is no statement in the object", 0, CLAUSE, ("statement",))
+        raise DecodeError("there is no statement in the object", 0, CLAUSE_META, ("statement",))
     return statement
 
 
@@ -92,7 +92,7 @@ class _Trees:
         self.nodes += 1
         if self.nodes > MAX_NODES or len(self.open) > MAX_DEPTH:
             problem = f"a tree of over {MAX_NODES} nodes or {MAX_DEPTH} levels"
-            raise DecodeError(problem, 0, CLAUSE)
+            raise DecodeError(problem, 0, CLAUSE_META)
         match found:
             case bool() | int() | float() | str() | None:
                 return found

@@ -23,10 +23,10 @@ from cdcwire.datahub.blob_message import (
 from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
 from cdcwire.datahub.ops import HEARTBEAT, OPS, Op, op_of_change, op_of_marker, op_of_row
 from cdcwire.datahub.streamx import kind_of, to_blob, type_of
-from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
 from cdcwire.formats.datahub_blob.payload import (
     CLAUSE_DDL,
     CLAUSE_IMAGES,
+    CLAUSE_META,
     CLAUSE_SEQUENCE,
     CLAUSE_TIMES,
 )

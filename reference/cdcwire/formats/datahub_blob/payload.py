@@ -1,6 +1,8 @@
 """The member ``payload``: op, images, sequence id, statement and times.
 
-Source: datahub-blob, "row images", "sequence ids", "timestamps", "ddl".
+The statement's text in ``ddlMeta``, a serialised Java object of the parsed statement, is read
+within bounds. Nothing is executed, and no class is made. The tree after the text stays bytes.
+Source: datahub-blob, "row images", "sequence ids", "timestamps", "ddl", "ddlMeta".
 """
 
 from __future__ import annotations
@@ -9,24 +11,137 @@ import re
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import JsonObject, Member, json_kind
 from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Cells, Ddl
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.datahub.ops import Op
 from cdcwire.datahub.streamx import BlobValue, StreamXType, check_value, read_value
-from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
-from cdcwire.formats.datahub_blob.ddl_meta import check_ddl_text
 from cdcwire.formats.datahub_blob.members import Members, inner, integer_of, text_of
 from cdcwire.model.paths import Path
 
+CLAUSE_META = "datahub-blob: ddlMeta"
+CLASS_NAME = "com.alibaba.di.plugin.center.meta.DDLMeta"
+TEXT_MEMBER = "ddlText"
+JAVA_STREAM = b"\xac\xed\x00\x05"  # magic and version of a Java Object Serialization stream
+_TC_NULL, _TC_CLASSDESC, _TC_OBJECT, _TC_STRING = 0x70, 0x72, 0x73, 0x74
+_TC_END, _TC_LONGSTRING = 0x78, 0x7C
+_OF_OBJECTS = bytes((_TC_OBJECT, _TC_CLASSDESC))
+_SERIALIZABLE = 0x02
+_PRIMITIVES = frozenset(b"BCDFIJSZ")
 CLAUSE_IMAGES = "datahub-blob: row images"
 CLAUSE_SEQUENCE = "datahub-blob: sequence ids"
 CLAUSE_TIMES = "datahub-blob: timestamps"
 CLAUSE_DDL = "datahub-blob: ddl"
-
 MAX_TIME = 9999999999999  # 13 digits
 MAX_SEQUENCE_DIGITS = 38
 _SEQUENCE_ID = re.compile(r"[0-9]+")
+
+
+class DdlTextMismatchError(DecodeError):
+    """The text in the object is not the text of the message."""
+
+    def __init__(self, text: str, meta_text: str, offset: int = 0, path: Path = ()) -> None:
+        problem = f"the statement in ddlMeta is {meta_text!r:.80}, but text is {text!r:.80}"
+        super().__init__(problem, offset, CLAUSE_META, path)
+        self.text = text
+        self.meta_text = meta_text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.text, self.meta_text, self.offset, self.path)
+
+
+def check_ddl_text(text: str, meta: bytes) -> None:
+    """Check the statement in a Java stream; an object of another class stays bytes.
+
+    Raises: DecodeError, with an offset in ``meta``; DdlTextMismatchError.
+    """
+    found = ddl_text_of(meta)
+    if found not in (None, text):
+        raise DdlTextMismatchError(text, found or "")
+
+
+def ddl_text_of(meta: bytes) -> str | None:
+    """Return the statement in a Java stream; None if it is not of the class DDLMeta.
+
+    Raises: DecodeError.
+    """
+    reader = Reader(meta)
+    if reader.take(len(JAVA_STREAM), CLAUSE_META) != JAVA_STREAM:
+        raise DecodeError("not a Java stream, which begins with AC ED 00 05", 0, CLAUSE_META)
+    if reader.take(min(len(_OF_OBJECTS), reader.left), CLAUSE_META) != _OF_OBJECTS:
+        return None
+    if _text(reader, 2) != CLASS_NAME:
+        return None
+    reader.take(8, CLAUSE_META)  # serialVersionUID
+    _expect(reader, _SERIALIZABLE, "the flag of a serializable class")
+    members = _members(reader)
+    _expect(reader, _TC_END, "the end of the description")
+    _expect(reader, _TC_NULL, "no superclass")
+    return _value_of(reader, members, TEXT_MEMBER)
+
+
+def _expect(reader: Reader, wanted: int, what: str) -> None:
+    at = reader.offset
+    found = reader.byte(CLAUSE_META)
+    if found != wanted:
+        raise DecodeError(f"byte {found:#04x} was found where {what} is expected", at, CLAUSE_META)
+
+
+def _members(reader: Reader) -> list[tuple[int, str]]:
+    """Return the type codes and names of a class's members, in the order of their values."""
+    count = int.from_bytes(reader.take(2, CLAUSE_META), "big")
+    members = []
+    for _ in range(count):
+        at = reader.offset
+        code = reader.byte(CLAUSE_META)
+        name = _text(reader, 2)
+        if code in b"L[":
+            if reader.byte(CLAUSE_META) == _TC_STRING:
+                _text(reader, 2)
+            else:
+                raise DecodeError("a member's class is not text", at, CLAUSE_META, (name,))
+        elif code not in _PRIMITIVES:
+            raise DecodeError(f"{code:#04x} is not a type of a member", at, CLAUSE_META, (name,))
+        members.append((code, name))
+    return members
+
+
+def _value_of(reader: Reader, members: list[tuple[int, str]], wanted: str) -> str:
+    sizes = {
+        ord(code): size for code, size in zip("BCDFIJSZ", (1, 2, 8, 4, 4, 8, 2, 1), strict=True)
+    }
+    for code, name in members:
+        if name == wanted and code == ord("L"):
+            at = reader.offset
+            kind = reader.byte(CLAUSE_META)
+            if kind in (_TC_STRING, _TC_LONGSTRING):
+                return _text(reader, 2 if kind == _TC_STRING else 8)
+            raise DecodeError(f"{wanted} is not text", at, CLAUSE_META, (wanted,))
+        if code not in sizes:
+            break  # an object in front of the text would have to be read whole
+        reader.take(sizes[code], CLAUSE_META)
+    raise DecodeError(f"{wanted} is missing before the first object", reader.offset, CLAUSE_META)
+
+
+def _text(reader: Reader, size_bytes: int) -> str:
+    size = int.from_bytes(reader.take(size_bytes, CLAUSE_META), "big")
+    at = reader.offset
+    return modified_utf8(reader.take(size, CLAUSE_META), at)
+
+
+def modified_utf8(raw: bytes, offset: int = 0) -> str:
+    """Return Java's text: NUL is C0 80, a character beyond the BMP a pair of surrogates.
+
+    Raises: DecodeError.
+    """
+    if any(byte >= 0xF0 or byte == 0 for byte in raw):
+        raise DecodeError("not modified UTF-8: a byte is 0 or at least 0xf0", offset, CLAUSE_META)
+    try:
+        units = raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+        return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError as error:
+        raise DecodeError("not modified UTF-8", offset, CLAUSE_META) from error
 
 
 def read_image(
@@ -126,9 +241,6 @@ def read_ddl(payload: Members, op: Op) -> Ddl | None:
                 error.offset = found.start
                 raise
     return Ddl(text, meta)
-
-
-# ---- writing ---------------------------------------------------------------------------------
 
 
 def payload_of(message: BlobMessage, op: Op) -> dict[str, object]:

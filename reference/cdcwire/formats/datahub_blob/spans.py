@@ -28,11 +28,11 @@ from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.records import CLAUSE_RECORDS
 from cdcwire.datahub.streamx import CLAUSES, StreamXType, streamx_type
 from cdcwire.formats.datahub_blob.batching import is_record
-from cdcwire.formats.datahub_blob.ddl_meta import CLAUSE as CLAUSE_META
 from cdcwire.formats.datahub_blob.members import CLAUSE_MEMBERS, RULES
 from cdcwire.formats.datahub_blob.payload import (
     CLAUSE_DDL,
     CLAUSE_IMAGES,
+    CLAUSE_META,
     CLAUSE_SEQUENCE,
     CLAUSE_TIMES,
 )

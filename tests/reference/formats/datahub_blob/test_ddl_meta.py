@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.datahub_blob import decode, encode
-from cdcwire.formats.datahub_blob.ddl_meta import (
+from cdcwire.formats.datahub_blob.payload import (
     CLASS_NAME,
     DdlTextMismatchError,
     check_ddl_text,
