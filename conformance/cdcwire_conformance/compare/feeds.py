@@ -45,7 +45,6 @@ from cdcwire_conformance.compare.notes import (
     nothing_compared,
     unordered_parts,
     unread_of,
-    unreadable_notes,
     unused_definitions,
     window_note,
 )
@@ -64,6 +63,7 @@ from cdcwire_conformance.compare.rules import (
     CompareOptions,
     ComparisonRules,
 )
+from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, without_unsure
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.ddl.schemas import schema_notes
 from cdcwire_conformance.decode.prefix import drop_lines
@@ -406,8 +406,11 @@ class _Comparing:
         reshaped = self.reshaped.get(name, NOT_RESHAPED)
         notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
         notes += reshaped.notes
+        key = set(merged.table.key or ())
+        has_key = bool(key) and key <= set(merged.table.column_names)
+        found = without_unsure(found, has_key=has_key)
         notes += unreadable_notes(found.counts)
-        if not set(merged.table.key or ()) <= set(merged.table.column_names):
+        if key and not has_key:
             notes.append("not all key columns are on both sides: rows do not pair by key")
         sides: tuple[tuple[SideName, OpenedFeed], ...]
         sides = (("left", self.left), ("right", self.right))

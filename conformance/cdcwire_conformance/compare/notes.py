@@ -11,7 +11,7 @@ from cdcwire.core.orders import shown_place
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.result import Comparison, Counts, SideName, TableComparison
+from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
 from cdcwire_conformance.decode.clock_changes import ClockFacts
 
@@ -143,15 +143,3 @@ def missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> li
     lines = [f"table {name_text(name)}: only on the left" for name in ours - theirs]
     lines += [f"table {name_text(name)}: only on the right" for name in theirs - ours]
     return sorted(lines)
-
-
-def unreadable_notes(counts: Counts | None) -> Iterator[str]:
-    """Yield which rows of one side may not be alone, because the other side has unreadable ones."""
-    if counts is None:
-        return
-    for side, alone, other, unreadable in (
-        ("left", counts.only_left, "right", counts.unreadable_right),
-        ("right", counts.only_right, "left", counts.unreadable_left),
-    ):
-        if alone and unreadable:
-            yield f"rows only on the {side} may be those that can't be read on the {other}"

@@ -46,6 +46,8 @@ _COUNTED = {
     "out_of_order_right": "out of order right",
     "unreadable_left": "unreadable left",
     "unreadable_right": "unreadable right",
+    "unsure_left": "unsure left",
+    "unsure_right": "unsure right",
 }
 _COUNTED_IN_TABLE = {
     "same": "same",

@@ -1,8 +1,8 @@
 """The result of a comparison: counts, and the first rows that differ, as values without Spark.
 
 All counts are of changes, after updates of a key were split if that was asked for. For a table
-that was compared, ``left == same + changed + only_left + repeated_left + doubled_left``, and
-likewise right. Where last rows are compared, counts are of keys that have one.
+that was compared, ``left == same + changed + only_left + repeated_left + doubled_left +
+unsure_left``, and likewise right. Where last rows are compared, counts are of keys that have one.
 """
 
 from __future__ import annotations
@@ -188,8 +188,8 @@ class Counts:
     copies of a row beyond what the other side has of it, which were sent again later, or at once.
     ``out_of_order``: pairs that come after a later change of their key in this feed, and not in the
     same way in the other. ``stale``: those of the changed rows of a table that are as the feed had
-    them before. ``unreadable``: messages or rows with an error. For last rows, ``rows``
-    counts the changes that were replayed.
+    them before. ``unreadable``: messages or rows with an error. ``unsure``: rows that the other
+    side may have among these. For last rows, ``rows`` counts the changes that were replayed.
     """
 
     left_rows: int = 0
@@ -208,6 +208,8 @@ class Counts:
     out_of_order_right: int = 0
     unreadable_left: int = 0
     unreadable_right: int = 0
+    unsure_left: int = 0
+    unsure_right: int = 0
     stale: int = 0
 
     def __add__(self, other: Counts) -> Counts:

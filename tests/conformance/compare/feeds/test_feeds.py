@@ -259,7 +259,9 @@ def test_poisoned_message_stops_or_is_counted(compare: Compare, tmp_path: Path) 
     (table,) = document["tables"]
     assert table["counts"]["unreadable_right"] == 1
     assert table["counts"]["only_left"] == 4
-    assert table["notes"] == ["rows only on the left may be those that can't be read on the right"]
+    assert table["notes"] == [
+        "4 rows only on the left may belong to 1 unreadable row or message on the right"
+    ]
     assert document["errors"] == {"left": 0, "right": 1}
     assert document["unreadable"][0].startswith(f"{file}:7: byte ")
     assert "unreadable: " in out

@@ -100,7 +100,9 @@ def test_row_with_an_unreadable_key_may_be_missing(
     assert code == 1
     (table,) = document["tables"]
     assert (table["counts"]["only_left"], table["counts"]["unreadable_right"]) == (1, 1)
-    assert table["notes"] == ["rows only on the left may be those that can't be read on the right"]
+    assert table["notes"] == [
+        "1 row only on the left may belong to 1 unreadable row or message on the right"
+    ]
 
 
 def test_other_values_of_the_row_are_not_compared(
@@ -124,3 +126,46 @@ def test_other_values_of_the_row_are_not_compared(
         "same": 2,
         "unreadable_right": 1,
     }
+
+
+@pytest.fixture
+def keyless(feeds: Callable[..., tuple[str, str]], tmp_path: Path) -> Callable[..., Any]:
+    """Write feeds of a table without a key. The right one has a bad value."""
+
+    def write(name: str, part: bytes, other: bytes) -> list[str]:
+        left, right = feeds(name, part, other)
+        (tmp_path / "t.sql").write_text("CREATE TABLE shop.orders (id INT, n INT);\n")
+        return [left, right, "--on-error", "row", "--ddl", str(tmp_path / "t.sql")]
+
+    return write
+
+
+@pytest.mark.parametrize("part", [b'"n":222', b'"id":2'])
+def test_row_without_a_key_may_be_the_unreadable_one(
+    compare: Compare, keyless: Callable[..., list[str]], part: bytes
+) -> None:
+    code, out, document = compare(*keyless("maxwell-json", part, part[:-1] + b"[]"))
+    assert code == 1
+    counts = {"left_rows": 3, "right_rows": 2, "left": 3, "right": 2, "same": 2}
+    assert counts_of(document) == {**counts, "unreadable_right": 1, "unsure_left": 1}
+    (table,) = document["tables"]
+    assert table["differences"] == table["patterns"] == []
+    assert table["notes"] == [
+        "1 row more on the left may belong to 1 unreadable row or message on the right"
+    ]
+    assert "equal, as far as it can be read" in out
+
+
+def test_row_without_a_key_is_alone_if_fewer_are_unreadable(
+    compare: Compare, keyless: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    command = keyless("maxwell-json", b'"n":222', b'"n":[]')
+    other = tmp_path / "b" / "messages.jsonl"
+    other.write_text("".join(other.read_text().splitlines(keepends=True)[:2]))
+    _, _, document = compare(*command)
+    (table,) = document["tables"]
+    assert (table["counts"]["only_left"], table["counts"]["unsure_left"]) == (2, 0)
+    assert len(table["differences"]) == 2
+    assert table["notes"] == [
+        "2 rows only on the left may belong to 1 unreadable row or message on the right"
+    ]
