@@ -31,7 +31,7 @@ from cdcwire_conformance.decode.describe import Described, survey_feed
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.decode.row_facts import Range, RowFacts, joined_facts
+from cdcwire_conformance.decode.row_facts import ColumnSets, Range, RowFacts, joined_facts
 from cdcwire_conformance.decode.statements import RowSpan
 from cdcwire_conformance.decode.surveying import Only, OtherEvents
 from cdcwire_conformance.decode.workers import Workers
@@ -191,6 +191,7 @@ class FeedFacts:
     of all messages. ``extent``: messages and positions. ``bare`` and ``databases``: the names
     without a database, and the databases, of those that have one. ``spans``: where the rows are.
     ``new_columns``: columns of after images; tables that may have others there are left out.
+    ``fewest_columns``: the columns that one after image has, for those with the fewest.
     """
 
     others: OtherEvents = field(default_factory=OtherEvents)
@@ -205,6 +206,7 @@ class FeedFacts:
     databases: Mapping[TableName, str] = field(default_factory=dict)
     spans: Mapping[TableName, RowSpan] = field(default_factory=dict)
     new_columns: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
+    fewest_columns: Mapping[TableName, ColumnSets] = field(default_factory=dict)
 
     @property
     def names(self) -> frozenset[TableName]:
@@ -322,6 +324,7 @@ class OpenedFeed:
                 for each in found.tables
                 if each.new_columns is not None
             },
+            {_own_name(each): each.fewest_columns for each in found.tables},
         )
         return replace(self, aliases=aliases, facts=facts), tables
 

@@ -263,7 +263,7 @@ def compare_tables(
     keyless: list[str] = []
     unknown: dict[str, str] = {}
     if terms.rules.is_final:
-        unknown = unknown_values(merged, reshaped, options.temporal)
+        unknown = unknown_values(merged, reshaped, (left, right), options.temporal)
         unknown |= unknown_states(left, right, (*ours, *theirs))
         ours, theirs = (without_tables(tables, unknown) for tables in (ours, theirs))
         merged = [each for each in merged if str(each.table) not in unknown]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from cdcwire.arrow.schema import CanonicalTable, name_text
+from cdcwire.arrow.schema import CanonicalTable, Fill, name_text
 from cdcwire.arrow.types import SchemaError, Temporal
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
@@ -51,11 +51,14 @@ def _filled(table: CanonicalTable, other: CanonicalTable) -> CanonicalTable:
 
 def check_keys(merged: Iterable[MergedTable]) -> None:
     """Check that each table has a key, by which its last rows are found. Raises: SchemaError."""
+    merged = list(merged)
     lacking = tables_without_key(merged)
     if lacking:
+        differences = [line for each in merged for line in each.merged.differences]
+        why = f" ({'; '.join(differences)})" if differences else ""
         raise SchemaError(
-            f"without a key no row is the last: {', '.join(lacking)}; give the key with --ddl or "
-            "--tables, or leave them out (--exclude)"
+            f"without a key no row is the last: {', '.join(lacking)}{why}; give the key with "
+            "--ddl or --tables, or leave them out (--exclude)"
         )
 
 
@@ -127,9 +130,30 @@ def filled_feeds(
     return replace(left, fills=ours), replace(right, fills=theirs)
 
 
+def lacks_key(feed: OpenedFeed, table: CanonicalTable, fills: Iterable[Fill]) -> str | None:
+    """Return why rows of a feed's table can't be placed: they do not have a column of its key.
+
+    ``fills``: earlier names of columns, and values of new ones.
+    """
+    name = table.schema, table.table
+    own_names = feed.aliases[name].columns if name in feed.aliases else {}
+    shares = {share.name for share in feed.state.of(feed.own_name(name))}
+    sets = [each for own in shares for each in feed.facts.fewest_columns.get(own, ())]
+    earlier = {(fill.column, fill.source) for fill in fills}
+    for column in table.key or ():
+        if (column, None) in earlier:
+            continue  # rows without it have the default
+        names = {column, *(old for new, old in earlier if new == column and old)}
+        known = {own_names.get(each, each) for each in names}
+        if not all(known & each for each in sets):
+            return f"some rows do not have {column}, which is of the key"
+    return None
+
+
 def unknown_values(
     merged: Iterable[MergedTable],
     reshaped: Mapping[TableName, ReshapedTables],
+    feeds: tuple[OpenedFeed, OpenedFeed],
     temporal: Temporal,
 ) -> dict[str, str]:
     """Return why values of last rows are not known, by the texts of the names of their tables."""
@@ -137,8 +161,10 @@ def unknown_values(
     for each in merged:
         known = reshaped[each.table.schema, each.table.table]
         why = known.unknown
-        for side in known.sides:
+        for side, feed in zip(known.sides, feeds, strict=True):
             why = why or unfillable(each.table, side, temporal)
+            lacking = lacks_key(feed, side.table, side.fills)
+            why = why or (lacking and f"{side.name}: {lacking}")
         if why is not None:
             found[str(each.table)] = why
     return found

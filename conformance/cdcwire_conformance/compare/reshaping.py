@@ -245,8 +245,8 @@ def _shown_name(folded: str, *tables: CanonicalTable) -> str | None:
 
 def _why_not_renamed(table: CanonicalTable, old: str, new: str, *, is_last: bool) -> str:
     """Return why rows can't have the new name of a column; empty if they can."""
-    if old in (table.key or ()) or new in (table.key or ()):
-        return "it is of the key"
+    if new in (table.key or ()) and old in (table.key or ()):
+        return "the key has both names"
     if new not in table.column_names:
         return "" if is_last else f"the rows after it have no {new}"
     try:
@@ -268,8 +268,10 @@ def _with_new_name(side: ReshapedSide, old: str, new: str) -> ReshapedSide:
     )
     if column not in columns:
         columns = (*columns, column)
+    key = None if table.key is None else tuple(new if each == old else each for each in table.key)
     fill = Fill(new, table.column(old).type, None, source=old)
-    return replace(side, table=replace(table, columns=columns), fills=(*side.fills, fill))
+    table = replace(table, columns=columns, key=key)
+    return replace(side, table=table, fills=(*side.fills, fill))
 
 
 def _without(table: CanonicalTable, name: str) -> CanonicalTable:

@@ -18,7 +18,7 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_like
 from cdcwire_conformance.compare.feed_terms import facts_of
 from cdcwire_conformance.compare.feeds import Report, no_report
-from cdcwire_conformance.compare.final_tables import check_keys, last_tables
+from cdcwire_conformance.compare.final_tables import check_keys, lacks_key, last_tables
 from cdcwire_conformance.compare.hints import column_hint
 from cdcwire_conformance.compare.merging import merged_table
 from cdcwire_conformance.compare.notes import (
@@ -136,10 +136,12 @@ def compare_table(
     met = merged_table(*last, options)
     check_keys([met])
     merged = met.merged
-    why = reshaped.unknown or unfillable(met.table, reshaped.sides[0], options.temporal)
+    side = reshaped.sides[0]
+    why = reshaped.unknown or unfillable(met.table, side, options.temporal)
+    why = why or lacks_key(opened, side.table, side.fills)
     if why is not None:
         raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
-    opened = replace(opened, fills={name: reshaped.sides[0].fills})
+    opened = replace(opened, fills={name: side.fills})
     if options.window is not None and terms.rules.position is None:
         raise SchemaError(f"{opened.side.format.name} has no position here, so it has no window")
     if terms.rules.leaves_deletes:

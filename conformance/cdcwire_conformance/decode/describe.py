@@ -37,7 +37,7 @@ from cdcwire_conformance.decode.kafka_keys import KeyFacts
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.decode.prefix import PrefixPlan
 from cdcwire_conformance.decode.reading import OnError, messages_of_batches, messages_of_piece
-from cdcwire_conformance.decode.row_facts import UNKNOWN_ROWS, RowFacts
+from cdcwire_conformance.decode.row_facts import UNKNOWN_ROWS, ColumnSets, RowFacts
 from cdcwire_conformance.decode.statements import RowSpan
 from cdcwire_conformance.decode.stored_rows import StoredData, path_in, read_file
 from cdcwire_conformance.decode.surveying import (
@@ -67,6 +67,7 @@ class Described:
     not say so.
     ``bare``: its name without a database. ``database``: where the feed has one above the schema.
     ``span``: where these are. ``new_columns``: those of after images; None: any.
+    ``fewest_columns``: the columns that one after image has, for those with the fewest.
     """
 
     table: CanonicalTable
@@ -80,6 +81,7 @@ class Described:
     span: RowSpan = field(default_factory=RowSpan)
     new_columns: frozenset[str] | None = None
     has_whole_deletes: bool = False
+    fewest_columns: ColumnSets = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ def _described(found: FoundTable, defined: CanonicalTable | None) -> Described:
         found.span,
         found.new_columns,
         found.has_whole_deletes,
+        found.fewest_columns,
     )
 
 
@@ -236,7 +239,12 @@ def _found_in_prefix(workers: Workers, prefix: PrefixPlan, survey: Survey) -> Su
         table = canonical_table(sent)
         zones = (zone_of(column.type, survey.time_zone) for column in sent.columns or ())
         has_zones = has_zones or any(zone is not None for zone in zones)
-        each = FoundTable(table, mark.rows, span=RowSpan(offsets=(file.order, file.order)))
+        each = FoundTable(
+            table,
+            mark.rows,
+            span=RowSpan(offsets=(file.order, file.order)),
+            fewest_columns=frozenset({frozenset(table.column_names)}),
+        )
         found[name] = found[name].joined(each) if name in found else each
         lacks_labels = any(_lacks_labels(column) for column in table.columns)
         # A definition of the user may lack columns that the rows name.

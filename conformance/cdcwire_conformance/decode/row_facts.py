@@ -23,7 +23,11 @@ Scope: TypeAlias = tuple[str, ...]
 Range: TypeAlias = "tuple[int | str, int | str]"
 """The first and the last place of some rows in an order."""
 
+ColumnSets: TypeAlias = "frozenset[frozenset[str]]"
+"""The columns of some images, for each of them."""
+
 SCOPES_KEPT = 4
+SETS_KEPT = 64
 PLACES_KEPT = 2  # enough to know that they are not all the same
 
 
@@ -104,6 +108,21 @@ class RowFacts:
             clocks,
             self.old_rows.joined(other.old_rows),
         )
+
+
+def fewest(sets: ColumnSets) -> ColumnSets:
+    """Return the sets of columns that contain no other one.
+
+    If there are too many, the rest is replaced by the columns that all of the rest have.
+    """
+    found: list[frozenset[str]] = []
+    for columns in sorted(sets, key=lambda each: (len(each), sorted(each))):
+        if not any(each <= columns for each in found):
+            found.append(columns)
+    if len(found) > SETS_KEPT:
+        rest = frozenset.intersection(*found[SETS_KEPT - 1 :])
+        return fewest(frozenset({*found[: SETS_KEPT - 1], rest}))
+    return frozenset(found)
 
 
 UNKNOWN_ROWS = RowFacts(is_complete=False)

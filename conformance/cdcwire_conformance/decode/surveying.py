@@ -26,7 +26,13 @@ from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
 from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem
-from cdcwire_conformance.decode.row_facts import KEY_ONLY, UNKNOWN_ROWS, RowFacts
+from cdcwire_conformance.decode.row_facts import (
+    KEY_ONLY,
+    UNKNOWN_ROWS,
+    ColumnSets,
+    RowFacts,
+    fewest,
+)
 from cdcwire_conformance.decode.statements import (
     MAX_STATEMENTS,
     PlacedStatement,
@@ -101,7 +107,8 @@ class FoundTable:
     ``updates``: how many updates are sent as one record, and ``old_images`` how many of these have
     their before image. ``facts``: of all rows, if these were looked at. ``has_key_deletes``: a
     delete has its key only; ``has_whole_deletes``: one is not said to. ``span``: where the rows
-    are. ``new_columns``: those of after images; None: any.
+    are. ``new_columns``: those of after images; None: any. ``fewest_columns``: the columns that one
+    after image has, for those with the fewest.
     """
 
     table: CanonicalTable
@@ -116,6 +123,7 @@ class FoundTable:
     span: RowSpan = field(default_factory=RowSpan)
     new_columns: frozenset[str] | None = None
     has_whole_deletes: bool = False
+    fewest_columns: ColumnSets = frozenset()
 
     def joined(self, other: FoundTable) -> FoundTable:
         """Return the table as both shares have it. Raises: SchemaError."""
@@ -134,6 +142,7 @@ class FoundTable:
             if self.new_columns is None or other.new_columns is None
             else self.new_columns | other.new_columns,
             self.has_whole_deletes or other.has_whole_deletes,
+            fewest(self.fewest_columns | other.fewest_columns),
         )
 
 
@@ -192,6 +201,7 @@ class _Surveying:
         self._tallies: dict[Name, RowTally] = {}
         self._waiting = _Waiting()
         self._new_columns: dict[Name, set[str]] = {}
+        self._fewest_columns: dict[Name, ColumnSets] = {}
         self._parts: dict[Name, tuple[TableName, str | None]] = {}
         self._ddl: set[DdlEvent] = set()
         self._statements: list[PlacedStatement] = []
@@ -266,6 +276,7 @@ class _Surveying:
             tally.span,
             frozenset(self._new_columns.get(name, ())),
             tally.has_whole_deletes,
+            self._fewest_columns.get(name, frozenset()),
         )
 
     def _has_new_names(self, changes: list[Row | RowChange]) -> bool:
@@ -384,8 +395,7 @@ class _Surveying:
                 if known is None:
                     self._add(change.table, columns)
                     if is_new:
-                        names = self._new_columns.setdefault(name, set())
-                        names.update(column.name for column in columns)
+                        self._learn_names(name, frozenset(column.name for column in columns))
                     if len(self._layouts) >= _MAX_SEEN:
                         self._layouts.clear()
                     known = columns, _texts_of(columns)
@@ -394,6 +404,12 @@ class _Surveying:
                     ill_formed = {columns[i].name for i in known[1] if type(values[i]) is bytes}
                     if ill_formed:
                         self._ill_formed.setdefault(name, set()).update(ill_formed)
+
+    def _learn_names(self, name: Name, columns: frozenset[str]) -> None:
+        self._new_columns.setdefault(name, set()).update(columns)
+        known = self._fewest_columns.get(name, frozenset())
+        if not any(each <= columns for each in known):
+            self._fewest_columns[name] = fewest(known | {columns})
 
     def _add(self, table: Table, columns: tuple[Column, ...]) -> None:
         name = full_name(table)
