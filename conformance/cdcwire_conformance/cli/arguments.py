@@ -1,7 +1,7 @@
 """The arguments of a verb, each declared once on a field of a class.
 
 ``state: str | None = with_value("FILE", "keep the progress in FILE")`` declares ``--state FILE``.
-``add_to`` adds them to a parser: first those of the base classes, in the order of the bases. The
+``add_to`` adds them to a parser: those of the class, then those of its bases, in their order. The
 parser of a verb then returns an object of the class.
 """
 
@@ -69,11 +69,11 @@ class Arguments(argparse.Namespace):
     @classmethod
     def add_to(cls, parser: argparse.ArgumentParser) -> None:
         """Add all arguments to a parser."""
-        for base in cls.__bases__:
-            if issubclass(base, Arguments) and base is not Arguments:
-                base.add_to(parser)
         group = parser if cls._title is None else parser.add_argument_group(cls._title)
         for dest, declared in cls._declared.items():
             declared.add_to(group, dest)
+        for base in cls.__bases__:
+            if issubclass(base, Arguments) and base is not Arguments:
+                base.add_to(parser)
         if isinstance(parser, Parser):
             parser.namespace = cls

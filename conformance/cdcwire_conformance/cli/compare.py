@@ -120,10 +120,9 @@ def run(arguments: CompareArguments) -> int:
     with without_logs(), java_ends_on_interrupt():
         work = prepared(arguments)
         if arguments.follow:
-            sides = work.left, work.right
-            check_followed(arguments, sides, work.options)
+            check_followed(work)
             with on_spark(work) as (spark, report, progress):
-                return follow(spark, arguments, sides, work.options, work.masking, report, progress)
+                return follow(work, spark, report, progress)
         found, _ = compared(work)
     print(text(found), end="")
     return EQUAL if found.is_equal else DIFFERENT

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.compare_arguments import EVERY_SECONDS, CompareArguments
-from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.follow_metrics import MetricsFile
 from cdcwire_conformance.cli.progress import ProgressLine
@@ -18,9 +18,6 @@ from cdcwire_conformance.visible import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from cdcwire_conformance.compare.feed import ComparedFeed
-    from cdcwire_conformance.compare.rules import CompareOptions
 
 EQUAL, DIFFERENT = 0, 1
 _ONLY_WITH_FOLLOW = ("metrics", "every", "windows", "idle", "state", "by_rows")
@@ -49,25 +46,15 @@ def check_follow_arguments(arguments: CompareArguments) -> None:
         raise UsageError("--windows is a number from 1")
 
 
-def check_followed(
-    arguments: CompareArguments,
-    sides: tuple[ComparedFeed, ComparedFeed],
-    options: CompareOptions,
-) -> None:
+def check_followed(work: Work) -> None:
     """Check that two feeds can be followed, before Spark starts. Raises: SourceError."""
     from cdcwire_conformance.spark.follow.following import followed_pair
 
-    followed_pair(*sides, options, by_rows=arguments.by_rows)
+    followed_pair(work.left, work.right, work.options, by_rows=work.arguments.by_rows)
 
 
 def follow(
-    spark: SparkSession,
-    arguments: CompareArguments,
-    sides: tuple[ComparedFeed, ComparedFeed],
-    compare_options: CompareOptions,
-    masking: Masking,
-    report: Callable[[str], None],
-    progress: ProgressLine,
+    work: Work, spark: SparkSession, report: Callable[[str], None], progress: ProgressLine
 ) -> int:
     """Follow two topics, and print each window. Returns: the exit code."""
     from cdcwire_conformance.spark.follow.following import (
@@ -77,6 +64,7 @@ def follow(
     )
     from cdcwire_conformance.spark.follow.report import WindowLines, terms_text, window_text
 
+    arguments = work.arguments
     state = Path(arguments.state) if arguments.state else None
     lines = None
     if arguments.json:
@@ -93,13 +81,15 @@ def follow(
     windows = different = changes = 0
     has_terms = False
     last = ""
-    unseen = unseen_tables(compare_options)
+    unseen = unseen_tables(work.options)
     with interrupts_raise():  # not Spark's handler, which cancels jobs
         try:
             for window in follow_feeds(
-                spark, *sides, compare_options, follow_options, report, metrics.observe
+                spark,
+                *(work.left, work.right, work.options),
+                *(follow_options, report, metrics.observe),
             ):
-                found = replace(window, comparison=masking.shown(window.comparison))
+                found = replace(window, comparison=work.masking.shown(window.comparison))
                 metrics.add(found)
                 if lines is not None:
                     lines.write(found)

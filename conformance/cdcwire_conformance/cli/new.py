@@ -12,6 +12,13 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.cli.arguments import (
+    flag,
+    one_of,
+    positional,
+    repeated,
+    with_value,
+)
 from cdcwire_conformance.cli.auto import use_identified, with_found
 from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.corpus.case import CorpusError, Expect, Level
@@ -68,6 +75,32 @@ _ID_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
 _OF_MESSAGE = re.compile(r"(?:\.[0-9]+\.(?:key|value))?\.bin$")
 
 
+class CaseArguments(WholeContextArguments):
+    """The arguments of ``cdcwire new case``."""
+
+    file: str = positional("FILE", "the bytes, or messages as JSON lines")
+    root: str | None = with_value("DIR", "the golden folder (default: that of the checkout)")
+    format: str | None = with_value(
+        "FORMAT",
+        "the format (default: from the place of FILE, else identified)",
+        type=format_argument,
+    )
+    group: str | None = with_value("GROUP", "the folder of the case, such as rows")
+    name: str | None = with_value("NAME", "its name (default: that of FILE)")
+    title: str | None = with_value("TEXT", "one line (default: the words of the name)")
+    level: Level | None = one_of(get_args(Level), "(default: should)")
+    expect: Expect | None = one_of(
+        get_args(Expect), "(default: accept if the reference reads the bytes, else reject)"
+    )
+    clause: list[str] = repeated("ID", "a clause that it tests (may be given again)")
+    origin: str = with_value(
+        "TEXT", "document: …, producer: … with version and settings, or derived: …", default=""
+    )
+    hex: bool = flag("FILE holds hexadecimal digits")
+    key: str | None = with_value("FILE", "the Kafka key of a file of bytes")
+    path: str | None = with_value("PATH", "the path below its storage prefix, for a file of one")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verbs of ``cdcwire new`` and their arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -78,44 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     case.set_defaults(run_verb=_new_case)
-    case.add_argument("file", metavar="FILE", help="the bytes, or messages as JSON lines")
-    case.add_argument(
-        "--root", metavar="DIR", help="the golden folder (default: that of the checkout)"
-    )
-    case.add_argument(
-        "--format",
-        type=format_argument,
-        metavar="FORMAT",
-        help="the format (default: from the place of FILE, else identified)",
-    )
-    case.add_argument("--group", metavar="GROUP", help="the folder of the case, such as rows")
-    case.add_argument("--name", metavar="NAME", help="its name (default: that of FILE)")
-    case.add_argument("--title", metavar="TEXT", help="one line (default: the words of the name)")
-    case.add_argument("--level", choices=get_args(Level), help="(default: should)")
-    case.add_argument(
-        "--expect",
-        choices=get_args(Expect),
-        help="(default: accept if the reference reads the bytes, else reject)",
-    )
-    case.add_argument(
-        "--clause",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a clause that it tests (may be given again)",
-    )
-    case.add_argument(
-        "--origin",
-        default="",
-        metavar="TEXT",
-        help="document: …, producer: … with version and settings, or derived: …",
-    )
-    case.add_argument("--hex", action="store_true", help="FILE holds hexadecimal digits")
-    case.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
-    case.add_argument(
-        "--path", metavar="PATH", help="the path below its storage prefix, for a file of one"
-    )
-    WholeContextArguments.add_to(case)
+    CaseArguments.add_to(case)
     format_ = verbs.add_parser(
         "format",
         help="write the files of a new format into the checkout",

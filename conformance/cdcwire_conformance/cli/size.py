@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from cdcwire.model.events import Table
 from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.cli.arguments import repeated, with_value
 from cdcwire_conformance.cli.context import (
     CodecArguments,
     UsageError,
@@ -39,6 +39,8 @@ from cdcwire_conformance.usage import DEFAULT_SCHEMA
 from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.workloads import WORKLOAD_NAMES
 
+_FORMATS, _COMPRESSIONS = ",".join(FORMAT_NAMES), ",".join(COMPRESSION_NAMES)
+_BATCHES = ",".join(map(str, DEFAULT_BATCHES))
 NAME = "size"
 HELP = "measure the bytes per row of the formats, raw and compressed"
 DESCRIPTION = f"""\
@@ -57,73 +59,44 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``cdcwire size``."""
-    parser.add_argument(
-        "--workload",
-        action="append",
-        default=[],
-        choices=WORKLOAD_NAMES,
-        metavar="NAME",
-        help="measure this workload (may be given again)",
+class SizeArguments(CodecArguments):
+    """The arguments of ``cdcwire size``."""
+
+    workload: list[str] = repeated(
+        "NAME", "measure this workload (may be given again)", choices=WORKLOAD_NAMES
     )
-    parser.add_argument(
-        "--ddl",
-        metavar="FILE",
-        help="measure each table of these CREATE TABLE statements; with --feed: its tables",
+    ddl: str | None = with_value(
+        "FILE", "measure each table of these CREATE TABLE statements; with --feed: its tables"
     )
-    parser.add_argument(
-        "--feed", metavar="FORMAT:file:DIR", help="measure the rows of these messages"
+    feed: str | None = with_value("FORMAT:file:DIR", "measure the rows of these messages")
+    rows: int = with_value(
+        "N", f"default: {DEFAULT_ROWS}", type=integer_argument, default=DEFAULT_ROWS
     )
-    parser.add_argument(
-        "--rows",
+    sample: int = with_value(
+        "N",
+        f"measure up to N rows of a feed (default: {DEFAULT_ROWS})",
         type=integer_argument,
         default=DEFAULT_ROWS,
-        metavar="N",
-        help=f"default: {DEFAULT_ROWS}",
     )
-    parser.add_argument(
-        "--sample",
-        type=integer_argument,
-        default=DEFAULT_ROWS,
-        metavar="N",
-        help=f"measure up to N rows of a feed (default: {DEFAULT_ROWS})",
-    )
-    parser.add_argument(
-        "--seed", type=integer_argument, default=1, metavar="S", help="seed (default: 1)"
-    )
-    parser.add_argument(
-        "--formats",
-        default=",".join(FORMAT_NAMES),
-        metavar="A,B,…",
-        help=f"default: {','.join(FORMAT_NAMES)}",
-    )
-    parser.add_argument(
-        "--batches",
-        default=",".join(map(str, DEFAULT_BATCHES)),
-        metavar="N,M,…",
-        help=f"rows per message (default: {','.join(map(str, DEFAULT_BATCHES))})",
-    )
-    parser.add_argument(
-        "--compressions",
-        default=",".join(COMPRESSION_NAMES),
-        metavar="A,B,…",
-        help=f"default: {','.join(COMPRESSION_NAMES)}",
-    )
-    parser.add_argument(
-        "--jobs",
+    seed: int = with_value("S", "seed (default: 1)", type=integer_argument, default=1)
+    formats: str = with_value("A,B,…", f"default: {_FORMATS}", default=_FORMATS)
+    batches: str = with_value("N,M,…", f"rows per message (default: {_BATCHES})", default=_BATCHES)
+    compressions: str = with_value("A,B,…", f"default: {_COMPRESSIONS}", default=_COMPRESSIONS)
+    jobs: int = with_value(
+        "N",
+        "processes at once (default: one per core)",
         type=integer_argument,
         default=os.cpu_count() or 1,
-        metavar="N",
-        help="processes at once (default: one per core)",
     )
-    parser.add_argument("--markdown", metavar="FILE", help="also write the Markdown to FILE")
-    parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
-    parser.add_argument("--picture", metavar="FILE", help="draw the figures, as .svg or .png")
-    CodecArguments.add_to(parser)
+    markdown: str | None = with_value("FILE", "also write the Markdown to FILE")
+    json: str | None = with_value("FILE", "write the figures as JSON")
+    picture: str | None = with_value("FILE", "draw the figures, as .svg or .png")
 
 
-def run(arguments: argparse.Namespace) -> int:
+add_arguments = SizeArguments.add_to
+
+
+def run(arguments: SizeArguments) -> int:
     """Measure the sizes of the formats and write the results. Returns 0. Raises: UsageError."""
     if arguments.rows < 1 or arguments.sample < 1:
         raise UsageError("--rows and --sample are numbers from 1")
@@ -149,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sources(arguments: argparse.Namespace) -> Iterator[Callable[[], Input]]:
+def _sources(arguments: SizeArguments) -> Iterator[Callable[[], Input]]:
     """Yield what makes the rows that are to be measured."""
     rows, seed = arguments.rows, arguments.seed
     is_all = not (arguments.workload or arguments.ddl or arguments.feed)
@@ -160,17 +133,17 @@ def _sources(arguments: argparse.Namespace) -> Iterator[Callable[[], Input]]:
     if not arguments.feed:
         yield from (partial(table_input, table, rows, seed) for table in tables)
         return
-    yield partial(_feed_input, arguments, tables)
+    yield partial(_feed_input, arguments.feed, arguments, tables)
 
 
-def _feed_input(arguments: argparse.Namespace, tables: tuple[Table, ...]) -> Input:
+def _feed_input(feed: str, arguments: SizeArguments, tables: tuple[Table, ...]) -> Input:
     """Return the rows of the feed. Another process makes its own context: none can be pickled."""
     context = context_from(arguments)
-    options = get_format(parse_source(arguments.feed)[0]).options
+    options = get_format(parse_source(feed)[0]).options
     known = {option.name for option in options}
     chosen = {name: value for name, value in context.options.items() if name in known}
     with_tables = replace(context, options=chosen, tables=tables or context.tables)
-    return feed_input(arguments.feed, arguments.sample, with_tables)
+    return feed_input(feed, arguments.sample, with_tables)
 
 
 def _names(text: str) -> list[str]:
@@ -183,7 +156,7 @@ def _batches(text: str) -> list[int]:
     return [int(name) for name in _names(text)]
 
 
-def _write(results: SizeResults, arguments: argparse.Namespace) -> None:
+def _write(results: SizeResults, arguments: SizeArguments) -> None:
     text = markdown(results)
     try:
         for file, content in ((arguments.markdown, text), (arguments.json, json_text(results))):

@@ -15,6 +15,7 @@ pytest.importorskip("pyspark", reason="the extra spark is not installed")
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.follow import follow
 from cdcwire_conformance.cli.progress import ProgressLine
@@ -28,11 +29,18 @@ from cdcwire_conformance.compare.result import (
     TableComparison,
     UnreadableMessage,
 )
-from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS
+from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.spark.follow import following
 from cdcwire_conformance.spark.follow.following import FollowStatus, WindowComparison
 from cdcwire_conformance.spark.follow.report import WindowLines, window_document, window_text
 from cdcwire_conformance.spark.follow.watermarks import Notices
+
+NOTHING: Any = None
+
+
+def work_of(arguments: CompareArguments, masking: Masking, options: CompareOptions) -> Work:
+    feeds = (NOTHING, NOTHING, None)
+    return Work(arguments, masking, *feeds, options, {}, is_embedded=False, notes=NOTHING)
 
 
 def window(number: int, **notices: Notices) -> WindowComparison:
@@ -140,10 +148,8 @@ def test_windows_hide_values_in_all_outputs_and_metrics_count_them(
     asked = dict.fromkeys(("state", "every", "windows", "idle", "by_rows"))
     arguments = CompareArguments(**asked, **files)
     hiding = Masking(Mask(b"a key"), is_wanted, frozenset({"email"}))
-    nothing: Any = None
-    sides: Any = (None, None)
     with ProgressLine() as progress:
-        code = follow(nothing, arguments, sides, DEFAULT_OPTIONS, hiding, print, progress)
+        code = follow(work_of(arguments, hiding, DEFAULT_OPTIONS), NOTHING, print, progress)
     assert code == 1
     written = [Path(file).read_text() for file in files.values()]
     assert "secret" not in "".join([*capsys.readouterr(), *written])
@@ -166,13 +172,11 @@ def test_tables_without_rows_are_named_after_the_first_window_and_at_the_end(
     names = ("state", "every", "windows", "idle", "by_rows", "json", "metrics")
     arguments = CompareArguments(**dict.fromkeys(names))
     options = replace(DEFAULT_OPTIONS, include=frozenset({("shop", "z")}))
-    nothing: Any = None
-    sides: Any = (None, None)
-    masking = Masking(Mask(b"a key"), is_wanted=None)
+    work = work_of(arguments, Masking(Mask(b"a key"), is_wanted=None), options)
     error = None
     with ProgressLine() as progress:
         try:
-            follow(nothing, arguments, sides, options, masking, print, progress)
+            follow(work, NOTHING, print, progress)
         except UsageError as caught:
             error = str(caught)
     lines = capsys.readouterr().out.splitlines()
