@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cdcwire_conformance.cli import report_readers, report_site
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.interrupts import Terminated
 
@@ -34,6 +35,8 @@ If standard error is a file, it gets a line for each chapter: start, end, second
 reader's score on each question, and every stored case with its bytes. Open DIR/index.html; it needs
 no server.
 
+`cdcwire report readers` and `cdcwire report site` judge other readers and publish the results.
+
 Exit code 0: every check that ran passed; a missed bar is reported only. 1: a check failed. 2: no
 report could be written.
 """
@@ -43,6 +46,8 @@ examples:
   cdcwire report --full --publish
   cdcwire report --full --to /tmp/found
   cdcwire report --html site
+  cdcwire report readers adapters/readers.toml --to results
+  cdcwire report site results --to site
 """
 
 
@@ -70,15 +75,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write a site from an existing report instead of a new report (extra html)",
     )
+    add_verbs(parser)
+
+
+def add_verbs(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of ``cdcwire report``, which the report itself does not need."""
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    for name, module in (("readers", report_readers), ("site", report_site)):
+        verb = verbs.add_parser(
+            name,
+            help=module.HELP,
+            description=module.DESCRIPTION,
+            epilog=module.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(verb)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the report program of the checkout. Returns its exit code. Raises: UsageError."""
+    if arguments.verb == "site":
+        return report_site.run(arguments)
+    if arguments.verb == "readers":
+        return _run_program([report_readers.PROGRAM, *report_readers.words_of(arguments)])
     if arguments.html:
         return _write_site(_existing(arguments), Path(arguments.html))
+    target = str(target_of(arguments))
+    return _run_program(["report", "--to", target, *(["--full"] if arguments.full else [])])
+
+
+def _run_program(words: list[str]) -> int:
+    """Run a program of the checkout. Returns its exit code. Raises: UsageError."""
     if not _PROGRAM.is_file():
         raise UsageError(f"{_PROGRAM} not found; run the command in a checkout of cdcwire")
-    words = ["report", "--to", str(target_of(arguments)), *(["--full"] if arguments.full else [])]
     code = _code_of([sys.executable, str(_PROGRAM), *words])
     return code if code >= 0 else 2
 

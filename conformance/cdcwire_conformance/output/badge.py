@@ -7,7 +7,7 @@ import json
 from cdcwire.model.text import Json
 from cdcwire_conformance.run.results import Results
 
-_GREEN, _YELLOW, _RED, _GREY = "brightgreen", "yellow", "red", "lightgrey"
+GREEN, YELLOW, RED, GREY = "brightgreen", "yellow", "red", "lightgrey"
 
 
 def badge_text(results: Results) -> str:
@@ -21,20 +21,25 @@ def badge_text(results: Results) -> str:
         label = f"cdcwire {results.claim.name}"
         passed = f"{results.count('passed')} of {results.claim.cases} cases passed"
         message = f"not met: {passed}" if results.has_failed else "met"
+    return endpoint_text(label, message, _color(results), is_error=results.has_failed)
+
+
+def endpoint_text(label: str, message: str, color: str, *, is_error: bool) -> str:
+    """Return the document of an endpoint with these members."""
     document: dict[str, Json] = {
         "schemaVersion": 1,
         "label": label,
         "message": message,
-        "color": _color(results),
+        "color": color,
     }
-    if results.has_failed:
+    if is_error:
         document["isError"] = True
     return json.dumps(document, indent=2) + "\n"
 
 
 def _color(results: Results) -> str:
     if results.is_interrupted or not results.was_run:
-        return _GREY
+        return GREY
     if results.has_failed:
-        return _RED
-    return _GREEN if results.count("passed") == results.was_run else _YELLOW
+        return RED
+    return GREEN if results.count("passed") == results.was_run else YELLOW

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,12 @@ import pytest
 
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import Case, load_case, load_cases
+from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.output.html.render import render_page
 from cdcwire_conformance.output.html.site import details_script, site_page
 from cdcwire_conformance.output.html.verify_page import html_text, witness_names_of
+from cdcwire_conformance.output.results.site import write_results_site
+from cdcwire_conformance.output.results.stored import StoredRun
 from cdcwire_conformance.protocol import Claim, Description, Request
 from cdcwire_conformance.protocol.answers import Answer, Events
 from cdcwire_conformance.run.results import Results
@@ -302,3 +306,94 @@ def test_print_shows_no_controls(page: Any, result: Path) -> None:
     assert not page.is_visible("#filters")
     assert page.is_visible(".groups")
     assert page.is_visible("#details .bytes")
+
+
+@pytest.fixture(scope="module")
+def results_site(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Path:
+    """A site of 30 readers with three releases each, which were judged on two days."""
+    folder = tmp_path_factory.mktemp("results")
+    cases = [case for case in cases_of("craft") if case.group == "values"]
+    write_results_site(folder, list(_stored(cases)), (), "", lambda _: None)
+    return folder
+
+
+def _stored(cases: list[Case]) -> Iterator[StoredRun]:
+    for number in range(30):
+        for version in ("1.2", "1.1", "1.0"):
+            for day, verdict in (("2026-11-01", "failed"), ("2026-11-20", "passed")):
+                outcomes = [_outcome(case, "passed") for case in cases[::2]]
+                outcomes += [_outcome(case, verdict) for case in cases[1::2]]
+                results = {
+                    "results": 1,
+                    "corpus": corpus_version(),
+                    "interrupted": False,
+                    "passed": verdict == "passed",
+                    "formats": {"craft": {"stored": Counter(each["verdict"] for each in outcomes)}},
+                    "groups": [],
+                    "outcomes": outcomes,
+                }
+                texts = (f"toy {number}", "npm:toy", version, "craft", day, day, "./toy")
+                yield StoredRun(*texts, results)
+
+
+def _outcome(case: Case, verdict: str) -> dict[str, str]:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "level": case.level,
+        "expect": case.expect,
+        "verdict": verdict,
+    }
+
+
+def test_matrix_of_results_paints_within_two_seconds(page: Any, results_site: Path) -> None:
+    times = []
+    for _ in range(LOADS):  # other processes may hold up some of them
+        page.goto("about:blank")
+        page.goto((results_site / "index.html").as_uri())
+        times.append(page.evaluate(FIRST_PAINT))
+    assert min(times) <= FIRST_PAINT_MS
+    assert page.locator("table.newest tbody tr").count() == 30
+
+
+def test_matrix_of_results_leads_to_reader_and_case(page: Any, results_site: Path) -> None:
+    page.goto((results_site / "index.html").as_uri())
+    page.get_by_role("link", name="toy 7", exact=True).first.click()
+    assert page.inner_text("h1") == "toy 7"
+    assert page.locator("svg.chart polyline").count() == 3
+    page.goto((results_site / "cases" / "craft" / "index.html").as_uri())
+    page.get_by_role("link", name="craft/values/year-2024").first.click()
+    assert page.url.endswith("/cases/craft/values/year-2024.html")
+    assert page.locator("tbody tr", has_text="toy 7").count() == 3
+    assert "offset" in page.inner_text("pre >> nth=0")
+
+
+def test_first_tab_of_results_skips_to_the_content(page: Any, results_site: Path) -> None:
+    page.goto((results_site / "index.html").as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "region"
+
+
+@pytest.mark.parametrize("name", ["index", "readers/toy-7", "cases/craft/values/year-2024"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_results_fit_their_window_in_light_and_dark(
+    browser: Any, results_site: Path, width: int, name: str
+) -> None:
+    colours = []
+    for scheme in ("light", "dark"):
+        without_script = browser.new_page(
+            viewport={"width": width, "height": 800},
+            color_scheme=scheme,
+            java_script_enabled=False,
+        )
+        without_script.goto((results_site / f"{name}.html").as_uri())
+        body = without_script.locator("body")
+        colours.append(body.evaluate("each => getComputedStyle(each).backgroundColor"))
+        wide = without_script.locator("html").evaluate("each => each.scrollWidth")
+        without_script.close()
+        assert wide <= width
+    assert colours == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]

@@ -88,7 +88,7 @@ def case_details(
         title = f"The answer: {focus.title}"
         messages.append({**_message(case, focus.message, focus), "title": title})
     details: dict[str, Json] = {
-        "facts": [[name, lines_of(text)] for name, text in _facts(case, witnesses) if text],
+        "facts": [[name, lines_of(text)] for name, text in case_facts(case, witnesses) if text],
         "messages": messages,
     }
     if case.events is not None:
@@ -109,7 +109,8 @@ def shortened(text: str) -> str:
     return text if left <= 0 else f"{text[:MOST_TEXT]}\n… {left} characters more"
 
 
-def _facts(case: Case, witnesses: Sequence[str]) -> Iterable[tuple[str, str]]:
+def case_facts(case: Case, witnesses: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Yield the facts about a case: a name and a text, which may be empty."""
     yield "Origin", case.origin
     yield "Confirmed by", "\n".join(witnesses)
     yield "Choice", case.choice or ""

@@ -6,8 +6,10 @@ import base64
 import hashlib
 import json
 import re
+from functools import lru_cache
 from importlib.resources import files
 from itertools import groupby
+from typing import Any
 
 from cdcwire import __version__
 from cdcwire.model.text import Json
@@ -26,7 +28,7 @@ def require_jinja() -> None:
 
 def render_page(page: Page) -> str:
     """Return a page as text. Raises: MissingExtraError without Jinja2."""
-    script = _own_file("page.js")
+    script = own_file("page.js")
     digest = hashlib.sha256(script.encode()).digest()
     return render_template(
         "page.html",
@@ -43,9 +45,16 @@ def render_page(page: Page) -> str:
 
 def render_template(name: str, **values: object) -> str:
     """Return a template of this package, filled. Raises: MissingExtraError without Jinja2."""
+    template = _environment().get_template(name)
+    text: str = template.render(style=own_file("page.css"), version=__version__, **values)
+    return text
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
     jinja2 = load_extra("jinja2", "html", PURPOSE)
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_own_file),
+        loader=jinja2.FunctionLoader(own_file),
         autoescape=True,
         finalize=_shown,
         trim_blocks=True,
@@ -53,9 +62,7 @@ def render_template(name: str, **values: object) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["options"] = _with_whole_options
-    template = environment.get_template(name)
-    text: str = template.render(style=_own_file("page.css"), version=__version__, **values)
-    return text
+    return environment
 
 
 def _shown(value: object) -> object:
@@ -75,5 +82,7 @@ def script_json(data: Json) -> str:
     return visible_lines(json.dumps(data, separators=(",", ":"))).replace("<", "\\u003c")
 
 
-def _own_file(name: str) -> str:
+@lru_cache(maxsize=16)
+def own_file(name: str) -> str:
+    """Return a template, a style or a script of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
