@@ -141,6 +141,7 @@ KINDS = (
     Kind("debezium-avro", 10.0, {"replica-identity": "full"}),
     Kind("debezium-avro", 7.5, MYSQL, None, "of MySQL", is_mysql=True),
     Kind("maxwell-json", 9.0, {}, maxwell_peer),
+    Kind("simple", 5.0),
 )
 
 

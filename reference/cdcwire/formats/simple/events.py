@@ -80,8 +80,8 @@ _KINDS: dict[str, SchemaChangeKind] = {
     "DINDEX": "dindex",
     "QUERY": "query",
 }
-_OPS: dict[str, Op] = {INSERT: "insert", "UPDATE": "update", DELETE: "delete"}
-_TYPES = {op: kind for kind, op in _OPS.items()}
+OPS: dict[str, Op] = {INSERT: "insert", "UPDATE": "update", DELETE: "delete"}
+_TYPES = {op: kind for kind, op in OPS.items()}
 # Old statements of several columns, which the producer does not call ALTER.
 _QUERY_CODES = frozenset({37, 38})
 _EXCHANGE = 42
@@ -167,7 +167,7 @@ def _row_change(
         before, after, table = _images(message, selection, definitions)
     position = Position(commit_ts=message.commit_ts, sent_ms=message.build_ts)
     sent: Sent | None = "key" if is_cut else None
-    op = _OPS[message.type]
+    op = OPS[message.type]
     return RowChange(table, op, before, after, position, None, sent, extra or NO_EXTRA)
 
 

@@ -19,6 +19,7 @@ from cdcwire.formats.simple.batching import messages_of
 from cdcwire.formats.simple.carries import CARRIES
 from cdcwire.formats.simple.definitions import definitions_of, table_of
 from cdcwire.formats.simple.events import events_of
+from cdcwire.formats.simple.fast import RowDecoder
 from cdcwire.formats.simple.identify import identify
 from cdcwire.formats.simple.message import Bootstrap, Ddl
 from cdcwire.formats.simple.settings import OPTIONS, read_settings
@@ -132,6 +133,7 @@ FORMAT = Format(
     prepared=_prepared,
     tables_in=_tables_in,
     has_claim_checks=True,
+    fast_decoder=RowDecoder,
     fixes_bytes="by value",
 )
 to_events = FORMAT.events

@@ -82,15 +82,18 @@ def read_value(column: Column, value: CellValue, offset: int) -> Value:
             raise ValueError("it is a string, not an object with location and value")
         if isinstance(kind, kinds.BytesType):
             return read_base64(value, offset, value_clause(kind))
-        return _text_reader(kind)(value.replace(BAD_BYTE, REPLACEMENT))
+        return text_reader(kind)(value.replace(BAD_BYTE, REPLACEMENT))
     except ValueError as error:
         if isinstance(error, DecodeError):
             raise
         raise DecodeError(str(error), offset, value_clause(kind)) from None
 
 
-def _text_reader(kind: kinds.Type) -> Callable[[str], Value]:
+def text_reader(kind: kinds.Type) -> Callable[[str], Value]:
+    """Return what reads the text of a value in JSON; that of a TIMESTAMP is its ``value``."""
     match kind:
+        case kinds.BytesType():
+            return _read_bytes
         case kinds.FloatType(bits):
             return read_float if bits == 32 else read_double
         case kinds.EnumType():
@@ -103,6 +106,10 @@ def _text_reader(kind: kinds.Type) -> Callable[[str], Value]:
             return str
         case _:
             return reader(kind)
+
+
+def _read_bytes(text: str) -> Value:
+    return read_base64(text, 0, "simple: binary values")
 
 
 def _read_index(text: str) -> int:
@@ -165,7 +172,7 @@ def _of_branch(kind: kinds.Type, branch: Branch) -> Value:
         ):
             if isinstance(value, bytes):
                 raise ValueError("the string is not UTF-8")
-            return _text_reader(kind)(value)
+            return text_reader(kind)(value)
         case _:
             raise ValueError(f"branch {index} of the union is not one of {kind_text(kind):.80}")
 
