@@ -17,11 +17,12 @@ from cdcwire.format import Format
 from cdcwire.formats.simple.avro_wire import FIRST_BYTE
 from cdcwire.formats.simple.batching import messages_of
 from cdcwire.formats.simple.carries import CARRIES
+from cdcwire.formats.simple.checksum import warnings_of
 from cdcwire.formats.simple.definitions import definitions_of, table_of
 from cdcwire.formats.simple.events import events_of
 from cdcwire.formats.simple.fast import RowDecoder
 from cdcwire.formats.simple.identify import identify
-from cdcwire.formats.simple.message import Bootstrap, Ddl
+from cdcwire.formats.simple.message import Bootstrap, Ddl, Dml
 from cdcwire.formats.simple.settings import OPTIONS, read_settings
 from cdcwire.formats.simple.spans import spans
 from cdcwire.formats.simple.wire import decompressed, read_message
@@ -116,6 +117,13 @@ def _tables_in(message: KafkaMessage, context: Context) -> tuple[Table, ...]:
             return ()
 
 
+def _warnings(message: Message, context: Context) -> tuple[str, ...]:
+    if isinstance(message, StoredFile):
+        return ()
+    found = read_message(message.value, read_settings(context))
+    return warnings_of(found, definitions_of(context.tables)) if isinstance(found, Dml) else ()
+
+
 FORMAT = Format(
     name="simple",
     protocols=("simple",),
@@ -131,6 +139,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
+    warnings=_warnings,
     tables_in=_tables_in,
     has_claim_checks=True,
     fast_decoder=RowDecoder,

@@ -1,0 +1,110 @@
+"""The checksums of a row: CRC32 over its values, as TiDB makes it.
+
+NULL is left out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A
+float is a double, little-endian. All else is its length in 4 bytes, little-endian, and its bytes.
+TIMESTAMP is taken in UTC.
+
+The columns go in by their ids, which a message does not give. Here they go in by the order of the
+table schema. That is another order if a column was added in another place than the end.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from cdcwire.apache_avro.datum import Branch
+from cdcwire.core.base64_text import read_base64
+from cdcwire.core.errors import DecodeError
+from cdcwire.formats.simple.definitions import Definition, Definitions, definition_of_row
+from cdcwire.formats.simple.json_wire import BAD_BYTE
+from cdcwire.formats.simple.members import CHECKSUM
+from cdcwire.formats.simple.message import CellValue, Dml, Row, Timestamp
+from cdcwire.formats.simple.values import read_value
+from cdcwire.model import kinds
+from cdcwire.model.kinds import Column
+from cdcwire.model.temporal import temporal_text
+
+_UINT64_MASK = (1 << 64) - 1
+_LENGTH = struct.Struct("<I")
+_DOUBLE = struct.Struct("<d")
+_NUMBERS = (kinds.IntType, kinds.YearType, kinds.BitType, kinds.EnumType, kinds.SetType)
+
+
+def warnings_of(row: Dml, definitions: Definitions) -> tuple[str, ...]:
+    """Return what the checksums of a row give reason to doubt.
+
+    A row without some columns of its table has no checksum that could be made again.
+    """
+    stated = row.checksum
+    if stated is None:
+        return ()
+    found = []
+    if stated.corrupted:
+        found.append(f"the producer says that the row is corrupted ({CHECKSUM})")
+    if row.handle_key_only or row.claim_check_location:
+        return tuple(found)
+    for name, cells, sum_ in (
+        ("current", row.data, stated.current),
+        ("previous", row.old, stated.previous),
+    ):
+        made = None if cells is None else row_checksum(row, cells, definitions)
+        if made is not None and made != sum_:
+            problem = f"checksum {name} is {sum_}, and that of the row in the order of its table"
+            found.append(f"{problem} is {made} ({CHECKSUM})")
+    return tuple(found)
+
+
+def row_checksum(row: Dml, cells: Row, definitions: Definitions) -> int | None:
+    """Return the checksum of one side of a row; None where it can't be made."""
+    names = {cell.name for cell in cells}
+    place, version = (row.database, row.table), (row.schema_version, row.offset)
+    try:
+        definition = definition_of_row(definitions, place, version, names)
+    except DecodeError:
+        return None
+    if names != definition.columns.keys():
+        return None
+    return _checksum(cells, definition)
+
+
+def _checksum(cells: Row, definition: Definition) -> int | None:
+    crc = 0
+    for cell in sorted(cells, key=lambda cell: definition.places[cell.name]):
+        if cell.value is None:
+            continue
+        try:
+            data = _bytes_of(definition.columns[cell.name], cell.value)
+        except ValueError:
+            return None
+        crc = zlib.crc32(data, crc)
+    return crc
+
+
+def _bytes_of(column: Column, value: CellValue) -> bytes:
+    """Return what a value adds. Raises: ValueError, for a value whose bytes are not known."""
+    kind = column.type
+    if isinstance(kind, _NUMBERS):
+        number = read_value(column, value, 0)
+        if not isinstance(number, int):
+            raise ValueError("it is not a number")
+        return (number & _UINT64_MASK).to_bytes(8, "little")
+    if isinstance(kind, kinds.FloatType):
+        return _DOUBLE.pack(read_value(column, value, 0))
+    if isinstance(value, Timestamp):
+        text = temporal_text(kinds.TimestampType(zone=value.location), value.value, "+00:00")
+        if text is None:
+            raise ValueError("it is not an instant")
+        return _with_length(text.encode())
+    if isinstance(kind, kinds.BytesType) and isinstance(value, str):
+        return _with_length(read_base64(value, 0, CHECKSUM))
+    raw = value.value if isinstance(value, Branch) else value
+    if isinstance(raw, str) and BAD_BYTE not in raw:
+        raw = raw.encode()
+    if not isinstance(raw, bytes):
+        raise ValueError("its bytes are not known")
+    return _with_length(raw)
+
+
+def _with_length(raw: bytes) -> bytes:
+    return _LENGTH.pack(len(raw)) + raw
