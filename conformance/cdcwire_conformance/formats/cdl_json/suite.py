@@ -1,9 +1,18 @@
 """The suite's facts about cdl-json."""
 
+from __future__ import annotations
+
+from cdcwire_conformance.families.connect_lenient import CONNECT_SCALARS, CONNECT_UNCHECKED
 from cdcwire_conformance.formats.cdl_json.known_wrong import KNOWN_WRONG
-from cdcwire_conformance.formats.cdl_json.lenient import LIBERTIES
 from cdcwire_conformance.formats.cdl_json.mutations import RULES
+from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
+
+LIBERTIES = Liberties(
+    unchecked=CONNECT_UNCHECKED | {"cdl-json: message version"},
+    scalars=CONNECT_SCALARS,
+    mend=mend_json,
+)
 
 SUITE = FormatSuite(
     mutations=RULES,
