@@ -11,14 +11,21 @@ from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import AUTO_SOURCE, source_identified
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
-from cdcwire_conformance.cli.compare_cases import check_case_argument
-from cdcwire_conformance.cli.compare_engine import load_engine, runs_embedded, spark_settings
+from cdcwire_conformance.cli.compare_engine import (
+    load_engine,
+    runs_embedded,
+    spark_settings,
+    table_argument,
+)
 from cdcwire_conformance.cli.compare_masking import Masking, masking_from
 from cdcwire_conformance.cli.compare_record import begin_notes
-from cdcwire_conformance.cli.compare_reports import check_feeds_kept, check_reports
+from cdcwire_conformance.cli.compare_reports import (
+    check_case_argument,
+    check_feeds_kept,
+    check_reports,
+)
 from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
 from cdcwire_conformance.cli.compare_run import Work, announced, compared, on_spark
-from cdcwire_conformance.cli.compare_table import table_argument
 from cdcwire_conformance.cli.configuration import configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,

@@ -1,9 +1,9 @@
-"""The files that ``cdcwire compare`` writes of a result, here or at a URL."""
+"""The files that ``cdcwire compare`` writes of a result, here or at a URL, cases among them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,54 @@ from cdcwire_conformance.sources.feed_file import FEED_FILE, PREFIX_FEED_FILE, T
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import directory_of, has_password, is_url, open_store
 from cdcwire_conformance.usage import UsageError, check_apart, check_writable
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.whole_files import is_new_or_empty, write_whole
 
 if TYPE_CHECKING:
+    from cdcwire_conformance.compare.feeds import ComparedFeeds
     from cdcwire_conformance.compare.result import Comparison
 
 _FILES = ("json", "html", "junit")
 _FILES_OF_FOLLOW = ("metrics", "state")
+
+
+def check_case_argument(arguments: CompareArguments, *, has_table: bool) -> None:
+    """Check that cases can be saved. Raises: UsageError, StoreError."""
+    if not arguments.save_case:
+        return
+    if has_table:
+        raise UsageError("--save-case: a table has no messages; compare two feeds")
+    folder = directory_of(arguments.save_case)
+    if folder is None:
+        raise UsageError("--save-case: cases are written to a directory of this machine")
+    # A case of another run may have values that this run masks.
+    if not is_new_or_empty(Path(folder)):
+        raise UsageError(f"--save-case: {folder} already exists; name a new or an empty directory")
+
+
+def saved_lines(
+    target: str | None, found: Comparison, opened: Sequence[ComparedFeeds], masking: Masking
+) -> list[str]:
+    """Save cases, if that is wanted. Returns: the lines about them. Raises: UsageError.
+
+    ``opened``: both feeds, unless a feed was compared with a table.
+    """
+    folder = None if target is None else directory_of(target)
+    if folder is None:
+        return []
+    from cdcwire_conformance.compare.case_saving import save_differences
+
+    mask = masking.case_mask
+    try:
+        saved = save_differences(
+            found,
+            opened[0],
+            Path(folder),
+            key=None if mask is None else mask.key,
+            columns=masking.masked_columns,
+        )
+    except OSError as error:
+        raise UsageError(f"--save-case: {error.filename or folder}: {error.strerror}") from error
+    return [*(f"saved {file}" for file in saved.files), *saved.lines]
 
 
 def check_reports(arguments: CompareArguments) -> None:

@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
-from cdcwire_conformance.cli.compare_cases import saved_lines
-from cdcwire_conformance.cli.compare_engine import alternative
+from cdcwire_conformance.cli.compare_engine import alternative, needs
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.cli.compare_record import RunNotes, with_record
-from cdcwire_conformance.cli.compare_reports import write_reports
-from cdcwire_conformance.cli.compare_table import needs
+from cdcwire_conformance.cli.compare_reports import saved_lines, write_reports
 from cdcwire_conformance.cli.looks_like import named_formats
 from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs
 from cdcwire_conformance.sources.tables import TableUrl

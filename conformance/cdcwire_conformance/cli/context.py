@@ -1,19 +1,21 @@
-"""The arguments that give a codec the facts missing from the bytes."""
+"""The arguments that give a codec the facts missing from the bytes, with claim-check files."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from cdcwire.core.claim_check import ClaimChecks
 from cdcwire.core.context import Context, Selection
 from cdcwire.model.names import TableName
 from cdcwire_conformance.cli.arguments import Arguments, repeated, with_value
-from cdcwire_conformance.cli.claim_checks import read_claim_checks
 from cdcwire_conformance.cli.options import OptionArgument
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.problems import positive_argument
 from cdcwire_conformance.registry import MAX_ANSWER_BYTES, open_schemas
+from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_conformance.usage import (
     DEFAULT_SCHEMA,
     UsageError,
@@ -35,6 +37,48 @@ __all__ = [
     "schemas_at",
     "schemas_from",
 ]
+
+
+def read_claim_checks(folder: str | None) -> Mapping[str, bytes]:
+    """Return the files of a directory; none without one. Raises: UsageError."""
+    if folder is None:
+        return {}
+    root = Path(folder)
+    if not root.is_dir():
+        raise UsageError(f"--blobs {folder}: there is no such directory")
+    store = LocalStore(root)
+    return ClaimChecks({each.path: store.read(each.path) for each in store.list()})
+
+
+class RecordedClaimChecks(Mapping[str, bytes]):
+    """Claim-check files that remember which locations were asked for in vain."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+        self._missing: dict[str, None] = {}
+
+    def __getitem__(self, location: str) -> bytes:
+        try:
+            return self._files[location]
+        except KeyError:
+            self._missing[location] = None
+            raise
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def problems(self) -> list[str]:
+        """Return a line for each location that had no file since the last call."""
+        problems = [
+            f"the claim-check file {location} is missing, so its row has the handle key only; "
+            "give its directory with --blobs"
+            for location in self._missing
+        ]
+        self._missing.clear()
+        return problems
 
 
 class OptionArguments(Arguments):

@@ -20,9 +20,13 @@ from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format
 from cdcwire.storage import SkipReason
 from cdcwire_conformance.cli.auto import use_identified
-from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
-from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
+from cdcwire_conformance.cli.context import (
+    ContextArguments,
+    RecordedClaimChecks,
+    UsageError,
+    context_from,
+)
 from cdcwire_conformance.cli.seen_names import SeenNames
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, schema_notes, with_schemas

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.cli.claim_checks import read_claim_checks
+from cdcwire_conformance.cli.context import read_claim_checks
 from cdcwire_conformance.corpus.files import FolderFiles
 from cdcwire_conformance.corpus.store import load_case
 from cdcwire_conformance.property.saving import save_cases
