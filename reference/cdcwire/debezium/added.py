@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from cdcwire.connect.envelope import parse
@@ -47,6 +48,9 @@ class Added:
     fields: Fields
     names: Mapping[str, str]
     headers: Mapping[str, Scalar]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names or name in self.headers
 
     def value(self, *names: str) -> Scalar:
         """Return the first value that is not NULL. Raises: DecodeError for one of another type."""
@@ -95,9 +99,7 @@ def added_names(
 
 def _names(names: frozenset[str], listed: str, prefix: str, sent: frozenset[str]) -> dict[str, str]:
     if not listed:
-        if not prefix:
-            return {}
-        known = {f"{prefix}{name}": name for name in KNOWN}
+        known = _known(prefix) if prefix else {}
         return {known[name]: name for name in names if name in known}
     found = {}
     for each in listed.split(","):
@@ -106,6 +108,11 @@ def _names(names: frozenset[str], listed: str, prefix: str, sent: frozenset[str]
         full = f"{prefix}{name}"
         found[member.replace(".", "_")] = full if full in sent or not own else own
     return {known: name for known, name in found.items() if name in sent}
+
+
+@lru_cache(maxsize=8)
+def _known(prefix: str) -> dict[str, str]:
+    return {f"{prefix}{name}": name for name in KNOWN}
 
 
 def header_values(headers: Headers, settings: Settings) -> dict[str, Scalar]:

@@ -44,6 +44,12 @@ _OTHERS = (  # last words of other schemas
 _BOUNDARY = {"status", "id", "event_count", "data_collections"}
 _LOGICAL = {"op", "source", "message"}
 _SCHEMA_CHANGE = {"source", "databaseName", "schemaName", "ddl", "tableChanges"}
+# Members of the position: their place, whether it has texts, and the names that they may have.
+_PLACES = tuple(
+    (member.place, member.place in TEXT_PLACES, f"{SOURCE}{member.name}", member.name)
+    for member in GENERAL.members
+    if member.in_position
+)
 _OPS: dict[str, Op] = {"c": "insert", "u": "update", "r": "read"}
 
 
@@ -252,12 +258,10 @@ def _position(added: Added) -> Position:
         moment = added.integer(name)
         if moment is not None:
             found[place] = moment
-    for member in GENERAL.members:
-        names = (f"{SOURCE}{member.name}", member.name)
-        if not member.in_position or member.place in found:
+    for place, is_text, *names in _PLACES:
+        if place in found or not (names[0] in added or names[1] in added):
             continue
-        is_text = member.place in TEXT_PLACES
         value = added.value(*names) if is_text else added.integer(*names)
         if value is not None:
-            found[member.place] = f"{value}" if is_text else value
+            found[place] = f"{value}" if is_text else value
     return Position(**found)  # type: ignore[arg-type]  # each has the type of its field

@@ -5,8 +5,8 @@ Payloads alone have a plan by their members and the definition of their table (`
 without a plan, and those that a plan refuses, are decoded in the plain way, which says where and
 why. So both accept and reject the same bytes with the same errors.
 
-Only changes of rows are read by plans. The plain decoder also reads rows by themselves, nulls that
-a default replaces, columns with adjusted names, and TiCDC's messages.
+Changes of rows are read by plans, and rows by themselves by patterns (``fast_rows``). The plain
+decoder also reads nulls that a default replaces, columns with adjusted names, and TiCDC's messages.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.debezium.events import events_of
-from cdcwire.debezium.message import Change
+from cdcwire.debezium.message import Change, Unwrapped
 from cdcwire.debezium.plans import ChangePlan, Feed, KeyFacts, change_plan
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
 from cdcwire.formats.debezium_json.fast_keys import KeyReader
+from cdcwire.formats.debezium_json.fast_rows import RowReader, reads_rows
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.wire import TICDC, image_schemas, key_bytes, read_message
 from cdcwire.model.events import Event
@@ -58,16 +59,21 @@ class RowDecoder(FastDecoder):
         self._heads: KnownHeads[_Plans] = KnownHeads()
         is_usual = settings.transforms == "none" and settings.field_names == "none"
         self._is_usual = is_usual and not settings.null_is_default
+        self._rows = None
+        if reads_rows(settings):
+            self._rows = RowReader(settings, context.tables, context.selection, self.keys)
         self.alone = PayloadsAlone(self._feed)
         self._has_alone = settings.schemas_enable != "true"
         self._has_schemas = settings.schemas_enable != "false"
 
     def _usual(self, message: AnyMessage) -> list[Event]:
-        if not isinstance(message, KafkaMessage) or not self._is_usual:
+        if not isinstance(message, KafkaMessage) or not (self._is_usual or self._rows):
             raise Irregular
         value = message.value
         if not value or len(value) > _MAX_BYTES:
             raise Irregular
+        if self._rows is not None:
+            return self._rows.read(message, value)
         found = self._heads.find(value) if self._has_schemas else None
         if found is None and value.startswith(_ENVELOPES):
             raise Irregular
@@ -95,6 +101,8 @@ class RowDecoder(FastDecoder):
         found = read_message(message, self.settings, self.tables)
         events = list(events_of(found, key_bytes, self.settings, self.selection))
         value = message.value
+        if self._rows is not None and value is not None and isinstance(found, Unwrapped):
+            self._rows.learn(value, found)
         is_usual = self._is_usual and value and len(value) <= _MAX_BYTES and TICDC not in value
         if is_usual and value is not None and isinstance(found, Change):
             self._learn(message, value, found)
