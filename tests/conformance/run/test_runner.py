@@ -297,7 +297,7 @@ def test_run_pattern_is_stale_only_if_nothing_fails(
 def test_run_many_testees_share_the_cases_and_keep_their_order(
     results: Results, a_case: Make, fake: Fake
 ) -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
     local = threading.local()
 
     def answer(request: Request) -> Answer:
@@ -466,7 +466,7 @@ def test_run_few_cases_take_one_testee(results: Results, a_case: Make, fake: Fak
 def test_run_error_of_ours_ends_the_run_and_is_raised(
     results: Results, a_case: Make, fake: Fake, of_which: int
 ) -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
     local = threading.local()
 
     def waiting(request: Request) -> Answer:

@@ -20,9 +20,9 @@ from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 ASK = Request("decode", "toy", {"messages": [{"key": None, "value": "AAE="}]})
 
 
-def decoder_of(decode: Decode, **members: object) -> InProcessTestee:
+def decoder_of(decode: Decode, timeout: float = 60, **members: object) -> InProcessTestee:
     codec = Codec(decode, **members)  # type: ignore[arg-type]
-    return InProcessTestee("toy decoder", {"toy": codec}, timeout=0.2)
+    return InProcessTestee("toy decoder", {"toy": codec}, timeout=timeout)
 
 
 def test_ask_events_of_the_model_come_in_the_text_form() -> None:
@@ -72,7 +72,7 @@ def test_ask_function_that_never_returns_times_out() -> None:
             time.sleep(0.01)
 
     with pytest.raises(NoAnswer) as caught:
-        decoder_of(decode).ask(ASK)
+        decoder_of(decode, timeout=0.2).ask(ASK)
     assert caught.value.kind == "timed out"
 
 

@@ -56,7 +56,7 @@ def test_ask_exit_1_with_an_answer_is_rejected() -> None:
     ],
 )
 def test_ask_anything_else_is_a_failure(mode: str, kind: str, problem: str) -> None:
-    testee = opened(mode, timeout=1.0 if kind == "timed out" else 20.0)
+    testee = opened(mode, timeout=1.0 if kind == "timed out" else 60.0)
     with pytest.raises(NoAnswer, match=problem) as caught:
         testee.ask(DECODE)
     assert caught.value.kind == kind

@@ -35,7 +35,7 @@ def call(endpoint, method, path, document=None):
     headers = {"content-type": "application/json"}
     url = f"{endpoint}/projects/p/topics/t{path}"
     request = urllib.request.Request(url, body, headers, method=method)
-    with urllib.request.urlopen(request, timeout=10) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         return json.loads(response.read())
 
 def wrong(values):

@@ -34,7 +34,7 @@ def call(
     headers: dict[str, str] | None = None,
 ) -> tuple[int, bytes]:
     address = urlsplit(service.endpoint)
-    connection = http.client.HTTPConnection(str(address.hostname), address.port or 0, timeout=10)
+    connection = http.client.HTTPConnection(str(address.hostname), address.port or 0, timeout=60)
     try:
         connection.request(method, path, body, headers or {})
         response = connection.getresponse()
