@@ -104,6 +104,7 @@ class CommandCases(pytest.Collector):
         )
         from cdcwire_conformance.run.selection import Declared, choose
         from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
+        from cdcwire_conformance.testees.limits import Limits
 
         option = self.config.getoption
         file = option("--cdcwire-expected-failures")
@@ -115,7 +116,7 @@ class CommandCases(pytest.Collector):
             raise pytest.UsageError(f"cdcwire: {error}") from error
         if not command:
             raise pytest.UsageError("--cdcwire-command: there is no command")
-        self._testee = KeptAliveTestee(command, timeout=option("--cdcwire-timeout"))
+        self._testee = KeptAliveTestee(command, Limits(option("--cdcwire-timeout")))
         self.config.add_cleanup(self._close)
         try:
             description = self._testee.start()

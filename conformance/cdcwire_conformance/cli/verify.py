@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from cdcwire_conformance.run.results import Outcome, Results
     from cdcwire_conformance.run.selection import Declared
     from cdcwire_conformance.testees.base import Testee
-
-    class Limits(TypedDict):
-        """Limits for one answer of a testee."""
-
-        timeout: float
-        memory_limit: int | None
-        line_limit: int
 
 
 NAME = "verify"
@@ -270,7 +263,7 @@ def _wants_derived(arguments: VerifyArguments) -> bool:
 def _open_testees(arguments: VerifyArguments) -> list[Testee]:
     from cdcwire_conformance.protocol.check import ProtocolChecker
     from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
-    from cdcwire_conformance.testees.limits import MEBIBYTE
+    from cdcwire_conformance.testees.limits import MEBIBYTE, Limits
     from cdcwire_conformance.testees.memory import default_limit
 
     checker = ProtocolChecker() if arguments.check_protocol else None
@@ -280,22 +273,15 @@ def _open_testees(arguments: VerifyArguments) -> list[Testee]:
         command = [sys.executable, "-m", "cdcwire_conformance.testees.reference"]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     memory = default_limit(jobs) if arguments.memory is None else arguments.memory * MEBIBYTE
-    limits: Limits = {
-        "timeout": arguments.timeout,
-        "memory_limit": memory or None,
-        "line_limit": arguments.answer_size,
-    }
+    limits = Limits(
+        arguments.timeout, arguments.start_timeout, arguments.answer_size, memory or None
+    )
     if arguments.one_shot:
         return [
-            OneShotTestee(command, raw=arguments.raw, env=env, checker=checker, **limits)
+            OneShotTestee(command, limits, raw=arguments.raw, env=env, checker=checker)
             for _ in range(jobs)
         ]
-    return [
-        KeptAliveTestee(
-            command, start_timeout=arguments.start_timeout, env=env, checker=checker, **limits
-        )
-        for _ in range(jobs)
-    ]
+    return [KeptAliveTestee(command, limits, env=env, checker=checker) for _ in range(jobs)]
 
 
 def _declared(arguments: VerifyArguments) -> Declared:

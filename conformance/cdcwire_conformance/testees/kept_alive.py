@@ -25,7 +25,7 @@ from cdcwire_conformance.protocol.answers import (
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import START_LINE, STOP_LINE, Request
 from cdcwire_conformance.testees.base import CannotStartError, FailureKind, NoAnswer, Reply
-from cdcwire_conformance.testees.limits import LINE_LIMIT, START_TIMEOUT, TIMEOUT
+from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits
 from cdcwire_conformance.testees.memory import over_limit_text
 from cdcwire_conformance.testees.pipes import (
     FITS_INTO_A_PIPE,
@@ -43,27 +43,21 @@ _GROUP = 64  # requests
 class KeptAliveTestee:
     """A command that answers line by line.
 
-    ``timeout``: seconds for one answer. ``checker``: compares every answer with the schemas.
+    ``checker``: compares every answer with the schemas.
     """
 
     def __init__(
         self,
         command: Sequence[str],
+        limits: Limits = USUAL_LIMITS,
         *,
-        timeout: float = TIMEOUT,
-        start_timeout: float = START_TIMEOUT,
-        line_limit: int = LINE_LIMIT,
-        memory_limit: int | None = None,
         env: Mapping[str, str] | None = None,
         checker: ProtocolChecker | None = None,
     ) -> None:
         if not command:
             raise ValueError("a testee needs a command")
         self.command = tuple(command)
-        self._timeout = timeout
-        self._start_timeout = start_timeout
-        self._line_limit = line_limit
-        self._memory_limit = memory_limit
+        self._limits = limits
         self._env = env
         self._checker = checker
         self._process: LineProcess | None = None
@@ -79,10 +73,10 @@ class KeptAliveTestee:
         process = LineProcess(
             self.command,
             env=self._env,
-            line_limit=self._line_limit,
-            memory_limit=self._memory_limit,
+            line_limit=self._limits.line,
+            memory_limit=self._limits.memory,
         )
-        deadline = time.monotonic() + self._start_timeout
+        deadline = time.monotonic() + self._limits.start_timeout
         try:
             process.write(START_LINE, deadline)
             document = parse_line(process.read_line(deadline))
@@ -90,7 +84,7 @@ class KeptAliveTestee:
                 self._checker.check_start(document)
             description = parse_description(document)
         except (OSError, Ended, TooMuch, ProtocolError) as error:
-            problem, stderr = self._give_up(process, error, self._start_timeout)
+            problem, stderr = self._give_up(process, error, self._limits.start_timeout)
             raise CannotStartError(f"the testee did not start: {problem}", stderr) from error
         except BaseException:
             process.end(0)
@@ -121,7 +115,7 @@ class KeptAliveTestee:
             assert self._process is not None
         process = self._process
         is_fresh, self._is_fresh = self._is_fresh, False
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self._limits.timeout
         try:
             seq = self._send(process, request, deadline, is_next=not fresh)
             line = process.read_line(deadline)
@@ -131,7 +125,7 @@ class KeptAliveTestee:
                 self._checker.check_answer(document, request.cmd)
         except (OSError, Ended, TooMuch, ProtocolError) as error:
             self._process = None
-            problem, stderr = self._give_up(process, error, self._timeout)
+            problem, stderr = self._give_up(process, error, self._limits.timeout)
             kind: FailureKind = "timed out" if isinstance(error, TimeoutError) else "crashed"
             raise NoAnswer(kind, problem, stderr, is_fresh=is_fresh) from error
         except BaseException:
@@ -191,11 +185,11 @@ class KeptAliveTestee:
         code = process.end(_ENDING_PATIENCE if ended else 0)
         match error:
             case _ if process.is_over_memory:
-                problem = over_limit_text(self._memory_limit)
+                problem = over_limit_text(self._limits.memory)
             case TimeoutError():
                 problem = f"no answer within {timeout:g} s"
             case TooMuch() | BrokenPipeError() if process.is_over_line_limit:
-                size = self._line_limit
+                size = self._limits.line
                 problem = (
                     f"more than {size} bytes came without being asked for, or in one answer"
                     " (--answer-size)"

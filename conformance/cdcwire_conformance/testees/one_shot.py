@@ -29,7 +29,7 @@ from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.messages import bytes_from_json
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
-from cdcwire_conformance.testees.limits import LINE_LIMIT, TIMEOUT
+from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits
 from cdcwire_conformance.testees.memory import over_limit_text
 from cdcwire_conformance.testees.pipes import RunResult, exit_text, run_once
 
@@ -58,11 +58,9 @@ class OneShotTestee:
     def __init__(
         self,
         command: Sequence[str],
+        limits: Limits = USUAL_LIMITS,
         *,
-        timeout: float = TIMEOUT,
         raw: bool = False,
-        line_limit: int = LINE_LIMIT,
-        memory_limit: int | None = None,
         env: Mapping[str, str] | None = None,
         checker: ProtocolChecker | None = None,
     ) -> None:
@@ -70,9 +68,7 @@ class OneShotTestee:
             raise ValueError("a testee needs a command")
         self.command = tuple(command)
         self.raw = raw
-        self._timeout = timeout
-        self._limit = line_limit
-        self._memory_limit = memory_limit
+        self._limits = limits
         self._env = env
         self._checker = checker
         self._seq = 0
@@ -93,22 +89,22 @@ class OneShotTestee:
         if data is None:
             raise ValueError("this case has more than the value's bytes")
         command = (*self.command, request.cmd, request.format)
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self._limits.timeout
         try:
             result = run_once(
                 command,
                 data,
                 deadline,
-                limit=self._limit,
-                memory_limit=self._memory_limit,
+                limit=self._limits.line,
+                memory_limit=self._limits.memory,
                 env=self._env,
             )
         except CannotStartError as error:
             raise NoAnswer("crashed", error.problem) from error
         if result.is_over_memory:
-            raise NoAnswer("crashed", over_limit_text(self._memory_limit), result.stderr)
+            raise NoAnswer("crashed", over_limit_text(self._limits.memory), result.stderr)
         if result.timed_out:
-            problem = f"no end within {self._timeout:g} s"
+            problem = f"no end within {self._limits.timeout:g} s"
             raise NoAnswer("timed out", problem, result.stderr)
         try:
             answer = self._answer(result, request.cmd)
@@ -118,7 +114,9 @@ class OneShotTestee:
 
     def _answer(self, result: RunResult, cmd: str) -> Answer:
         if result.too_much:
-            raise ProtocolError(f"the answer is longer than {self._limit} bytes (--answer-size)")
+            raise ProtocolError(
+                f"the answer is longer than {self._limits.line} bytes (--answer-size)"
+            )
         code, output = result.code, result.stdout.strip()
         if code not in (ACCEPTED, REJECTED):
             raise ProtocolError(f"neither accepted (0) nor rejected (1): {exit_text(code)}")

@@ -21,7 +21,7 @@ from cdcwire_conformance.output.markdown import inline
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import DEFAULTS, Settings, run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
-from cdcwire_conformance.testees.limits import START_TIMEOUT
+from cdcwire_conformance.testees.limits import START_TIMEOUT, Limits
 from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, left_out, table
 
 Fits: TypeAlias = Callable[[Case], bool]
@@ -153,9 +153,8 @@ def _ask(
     if reader.needs is None and not Path(arguments[0]).exists():
         raise CannotStartError(f"{arguments[0]} not found; run it in a checkout")
     command = [sys.executable if program == "python" else program, *arguments]
-    testee = KeptAliveTestee(
-        command, timeout=reader.timeout, start_timeout=max(START_TIMEOUT, 2 * reader.timeout)
-    )
+    limits = Limits(reader.timeout, max(START_TIMEOUT, 2 * reader.timeout))
+    testee = KeptAliveTestee(command, limits)
     results = Results(testee.start(), shlex.join(reader.command), "kept alive", "", (format_name,))
     return run(cases, (), [testee], results, settings=settings)
 

@@ -17,6 +17,7 @@ from cdcwire_conformance.property.search import Findings, SearchSettings, search
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared
 from cdcwire_conformance.testees import KeptAliveTestee
+from cdcwire_conformance.testees.limits import Limits
 
 pytest.importorskip("hypothesis")
 ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
@@ -29,7 +30,7 @@ ONLY_INTEGERS = frozenset(
 
 
 def found_by(command: Sequence[str], format_name: str) -> Findings:
-    testee = KeptAliveTestee(command, timeout=60.0)
+    testee = KeptAliveTestee(command, Limits(60.0))
     try:
         judge = Judge(testee.start(), Declared(without=ONLY_INTEGERS))
         settings = SearchSettings(200, 1, seconds_to_shrink=600)

@@ -15,7 +15,7 @@ import pytest
 from cdcwire_conformance.protocol import Description, Events, Rejected, Request
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAnswer
 from cdcwire_conformance.testees.captured import STDERR_LIMIT
-from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE
+from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, Limits
 from cdcwire_conformance.testees.memory import can_measure
 from cdcwire_conformance.testees.pipes import LineProcess
 from cdcwire_conformance.testees.processes import labelled_processes
@@ -40,9 +40,8 @@ class Opened:
         memory_limit: int | None = None,
     ) -> KeptAliveTestee:
         command = [sys.executable, FAKE, mode]
-        testee = KeptAliveTestee(
-            command, timeout=timeout, line_limit=line_limit, memory_limit=memory_limit
-        )
+        limits = Limits(timeout, line=line_limit, memory=memory_limit)
+        testee = KeptAliveTestee(command, limits)
         self.testees.append(testee)
         return testee
 
@@ -216,7 +215,7 @@ def test_start_that_fails_says_why(opened: Opened, mode: str, problem: str) -> N
 
 
 def test_start_without_answer_times_out() -> None:
-    testee = KeptAliveTestee([sys.executable, FAKE, "silent-start"], start_timeout=0.3)
+    testee = KeptAliveTestee([sys.executable, FAKE, "silent-start"], Limits(start_timeout=0.3))
     with pytest.raises(CannotStartError, match=r"no answer within 0\.3 s"):
         testee.start()
 

@@ -11,6 +11,7 @@ import pytest
 
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request
 from cdcwire_conformance.testees import NoAnswer, OneShotTestee
+from cdcwire_conformance.testees.limits import Limits
 from cdcwire_conformance.testees.one_shot import raw_bytes
 from cdcwire_conformance.testees.pipes import run_once
 from cdcwire_conformance.testees.processes import labelled_processes
@@ -23,7 +24,7 @@ ENCODE = Request("encode", "toy", {"events": []})
 
 def opened(mode: str, *, raw: bool = False, timeout: float = 20.0) -> OneShotTestee:
     command = [sys.executable, FAKE, mode]
-    return OneShotTestee(command, timeout=timeout, raw=raw, line_limit=100_000)
+    return OneShotTestee(command, Limits(timeout, line=100_000), raw=raw)
 
 
 def test_ask_exit_0_is_accepted() -> None:
