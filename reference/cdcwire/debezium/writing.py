@@ -236,9 +236,14 @@ def _truncate(
     definitions: dict[tuple[str | None, str | None], Table],
 ) -> KafkaMessage:
     settings = writer.settings
-    if event.what != "truncate" or event.table is None or settings.dialect == "cdl":
-        problem = f"a schema change {event.what} has no form here"
-        raise EncodeError(problem, "debezium-json: truncate")
+    if settings.dialect == "cdl":
+        raise EncodeError("CDL's messages have no schema changes", "debezium-json: truncate")
+    if event.what != "truncate" or event.table is None:
+        problem = (
+            f"a schema change {event.what} is read, not written: its tableChanges needs the JDBC "
+            "type, character set, comment, default and auto-increment of each column"
+        )
+        raise EncodeError(problem, "debezium-json: schema changes", ("what",))
     table = event.table
     known = definitions.get((table.schema, table.name), table)
     style = shape_of(event.extra, settings).style_of(settings)

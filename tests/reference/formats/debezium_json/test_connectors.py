@@ -6,6 +6,7 @@ import pytest
 
 from cdcwire import debezium_json
 from cdcwire.core.context import Context
+from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.connectors import CONNECTORS, LATEST, source_of, version_of
 from cdcwire.formats.debezium_json.fast import RowDecoder
@@ -74,3 +75,20 @@ def test_members_of_oracle_depend_on_the_version(version: str, names: list[str])
 
 def test_text_without_a_version_is_the_latest() -> None:
     assert version_of("snapshot") == LATEST
+
+
+DDL = [case for case in CASES if case.id.split("/")[1] == "schema-changes"]
+
+
+@pytest.mark.parametrize("case", DDL, ids=[case.id for case in DDL])
+def test_schema_change_is_written_whole_as_a_message_and_refused_as_an_event(case: Case) -> None:
+    """An event has no place for comments and character sets, so it can't make the message."""
+    (message,) = case.messages
+    assert isinstance(message, KafkaMessage)
+    found = debezium_json.decode(message.value, key=message.key)
+    assert debezium_json.encode(found) == (message.key, message.value)
+    events = list(FORMAT.to_events(message, context=case.context()))
+    with pytest.raises(EncodeError) as caught:
+        list(FORMAT.from_events(events, context=Context()))
+    assert caught.value.clause == "debezium-json: schema changes"
+    assert caught.value.path == ("events", 0, "what")
