@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.checked import irregular
 from cdcwire.core.compiled import Irregular
-from cdcwire.core.compiled.json_pairs import read_pairs
+from cdcwire.core.compiled.json_objects import read_pairs
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.members import INT32_END

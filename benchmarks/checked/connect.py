@@ -15,7 +15,7 @@ from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.payload_patterns import _FLOAT, _float32, _range
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
-from cdcwire.core.compiled.json_pairs import Real, read_pairs
+from cdcwire.core.compiled.json_objects import Real, read_pairs
 
 _Read: TypeAlias = Callable[[Any], Any]
 

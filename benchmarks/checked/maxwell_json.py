@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cdcwire.core.compiled import Irregular
-from cdcwire.core.compiled.json_pairs import Real, read_pairs
+from cdcwire.core.compiled.json_objects import Real, read_pairs
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Layout, Row, new_row

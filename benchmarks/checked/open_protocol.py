@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.checked import irregular
 from cdcwire.core.compiled import Irregular
-from cdcwire.core.compiled.json_pairs import Real, read_pairs
+from cdcwire.core.compiled.json_objects import Real, read_pairs
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.fast import RowDecoder, RowKey, _described
 from cdcwire.formats.open_protocol.images import handle_key_names

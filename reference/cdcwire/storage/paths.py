@@ -12,13 +12,17 @@ takes the names of the newer producer too: dispatchers, and table ids in place o
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date as calendar_date
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from cdcwire.core.configuration import changefeed
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.options import option
+from cdcwire.model.kinds import DatetimeType
+from cdcwire.model.temporal import count_text
 
 DateSeparator: TypeAlias = Literal["none", "year", "month", "day"]
 NAMES = "storage: names"
@@ -26,7 +30,6 @@ SEPARATORS = "storage: separators"
 FILE_NUMBERS = "storage: file numbers"
 NEWER = "storage: newer variants"
 LIMITS = "storage: limits"
-
 METADATA_NAME = "metadata"
 META_DIRECTORY = "meta"
 DATA_PREFIX = "CDC"
@@ -35,6 +38,9 @@ MIN_DIGITS = 6
 MAX_U64 = (1 << 64) - 1
 MAX_I64 = (1 << 63) - 1
 MAX_PATH_LENGTH = 4096
+_LENGTHS: Mapping[DateSeparator, int] = MappingProxyType(
+    {"none": 0, "year": 4, "month": 7, "day": 10}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,3 +351,13 @@ def _check_number(number: int, what: str, least: int, most: int) -> None:
 def _check_dispatcher(dispatcher: str | None) -> None:
     if dispatcher is not None and _DISPATCHER.fullmatch(dispatcher) is None:
         raise EncodeError(f"{dispatcher!r:.80} is not a dispatcher's id", NEWER)
+
+
+def date_directory(milliseconds: int, separator: DateSeparator) -> str:
+    """Return the directory of the date of a time, ``2024-01-31``; "" without dates.
+
+    ``milliseconds``: since 1970, by the clock whose date counts.
+    Raises: ValueError outside the years 0 to 9999.
+    """
+    length = _LENGTHS[separator]
+    return count_text(DatetimeType(form="ms"), milliseconds)[:length] if length else ""

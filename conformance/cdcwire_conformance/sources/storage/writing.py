@@ -41,7 +41,7 @@ from cdcwire.storage import (
     write_metadata,
 )
 from cdcwire.storage.cutting import DEFAULT_FLUSH_INTERVAL_MS, move
-from cdcwire.storage.dates import date_directory
+from cdcwire.storage.paths import date_directory
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.known_tables import KnownTable, KnownTables, commit_ts_of
 from cdcwire_conformance.sources.storage.prefix import stored_form

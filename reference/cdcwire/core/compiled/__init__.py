@@ -16,9 +16,13 @@ A fast encoder falls back in the same way, row by row.
 
 from __future__ import annotations
 
-from cdcwire.core.compiled.decoder import FastDecoder
+from cdcwire.core.compiled.decoder import (
+    ENCODE_IRREGULARITIES,
+    IRREGULARITIES,
+    FastDecoder,
+    Irregular,
+)
 from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
-from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES, IRREGULARITIES, Irregular
 from cdcwire.core.compiled.functions import compile_function, indented
 from cdcwire.core.compiled.row_texts import (
     Usual,

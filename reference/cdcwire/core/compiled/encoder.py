@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from cdcwire.core.caches import BoundedCache
-from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES
+from cdcwire.core.compiled.decoder import ENCODE_IRREGULARITIES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import Event, RowChange, Table

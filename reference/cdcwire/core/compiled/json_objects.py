@@ -1,4 +1,8 @@
-"""JSON with objects as dictionaries, by orjson where it is installed and loses nothing.
+"""JSON for fast decoders, which loses nothing that a strict reader checks.
+
+``read_pairs`` has objects as tuples of pairs, so a name that comes twice is seen. ``read_objects``
+has dictionaries, by orjson where it is installed and loses nothing. Numbers with a fraction or
+exponent stay text. A text may still have lone surrogates: its reader encodes it.
 
 orjson rounds long integers and drops repeated members silently. Its value is used only if it writes
 the very same bytes again, since then nothing was lost. The standard library reads all other texts.
@@ -12,10 +16,20 @@ from importlib.util import find_spec
 from json import JSONDecoder
 from typing import Any
 
-from cdcwire.core.compiled.fallback import Irregular
-from cdcwire.core.compiled.json_pairs import Real
+from cdcwire.core.compiled.decoder import Irregular
 
 _orjson: Any = import_module("orjson") if find_spec("orjson") else None
+
+
+class Real(str):
+    """A number with a fraction or exponent, as its text."""
+
+    __slots__ = ()
+
+
+def read_pairs(data: bytes) -> Any:
+    """Return the value of a JSON text. Raises: ValueError, Irregular for NaN and infinities."""
+    return _read_pairs(data.decode())
 
 
 def read_objects(data: bytes) -> Any:
@@ -54,4 +68,5 @@ def _refuse(literal: str) -> None:
     raise Irregular
 
 
+_read_pairs = JSONDecoder(object_pairs_hook=tuple, parse_float=Real, parse_constant=_refuse).decode
 _read = JSONDecoder(object_pairs_hook=_unique, parse_float=Real, parse_constant=_refuse).decode

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import Any, AnyStr, NoReturn, TypeAlias
 
-from cdcwire.core.compiled.fallback import Irregular
+from cdcwire.core.compiled.decoder import Irregular
 from cdcwire.core.compiled.functions import compile_function
 
 Write: TypeAlias = Callable[[Any], str]

@@ -23,8 +23,7 @@ from typing import Any, TypeAlias
 from cdcwire.core.base64_text import usual_base64
 from cdcwire.core.caches import BoundedCache
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
-from cdcwire.core.compiled.json_objects import read_objects
-from cdcwire.core.compiled.json_pairs import Real
+from cdcwire.core.compiled.json_objects import Real, read_objects
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.limits import MAX_FAST_JSON_BYTES

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.compiled import Irregular, json_objects
-from cdcwire.core.compiled.json_objects import read_again_written, read_objects
-from cdcwire.core.compiled.json_pairs import Real
+from cdcwire.core.compiled.json_objects import Real, read_again_written, read_objects
 
 LOSSES = [
     b'{"a":123456789012345678901234567890}',
