@@ -225,7 +225,12 @@ def _required(arguments: VerifyArguments, root: Path | None) -> RequirementSet |
 
     if arguments.claim is None:
         return None
-    others = {"--case": arguments.case, "--level": arguments.level, "--derived": arguments.derived}
+    others = {
+        "--case": arguments.case,
+        "--level": arguments.level,
+        "--derived": arguments.derived,
+        "--sample": arguments.sample != 1,
+    }
     given = [option for option, value in others.items() if value]
     if given:
         raise UsageError(f"--claim judges its own cases; leave out {' and '.join(given)}")

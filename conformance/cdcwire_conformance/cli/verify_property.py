@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.property.search import Findings
 
 _NOT_TOGETHER = (
+    "claim",
     *("case", "level", "derived", "root", "expected_failures", "write_expected_failures"),
 )
 _SEEDS = 1 << 32

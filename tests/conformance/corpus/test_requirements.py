@@ -133,6 +133,8 @@ def test_retired_case_is_not_asked(frozen: Path, capsys: pytest.CaptureFixture[s
         (["--claim", "tiny-reader 1", "csv"], "tiny-reader 1 is about craft"),
         (["--claim", "tiny-reader 1", "--level", "must"], "leave out --level"),
         (["--claim", "tiny-reader 1", "--case", "a", "--derived"], "--case and --derived"),
+        (["--claim", "tiny-reader 1", "--sample", "9"], "leave out --sample"),
+        (["--claim", "tiny-reader 1", "--property", "9"], "--property runs none of them"),
     ],
 )
 def test_claim_that_cannot_be_judged_is_one_line(
