@@ -172,6 +172,12 @@ def test_versions_are_ordered_by_their_numbers() -> None:
         ({"run": None}, "form None; this version of cdcwire reads form 1"),
         ({"format": "morse"}, "unknown format 'morse'"),
         ({"date": "yesterday"}, "member 'date' is not a date: 'yesterday'"),
+        ({"date": "20261101"}, "member 'date' is not a date: '20261101'"),
+        ({"last": "2026-10-31"}, "the last day is before the first"),
+        (
+            {"results": results_of(formats={FORMAT: {"stored": {"passed": 10**4000}}})},
+            "its results are damaged: the counts of a format",
+        ),
         ({"version": 1}, "member 'version' is not a text"),
         ({"results": None}, "neither results nor a problem"),
         ({"results": {"results": 0}}, "its results do not have form 1"),

@@ -34,7 +34,7 @@ from cdcwire_conformance.output.results.stored import StoredRun, Unreadable
 from cdcwire_conformance.visible import visible
 from cdcwire_conformance.whole_files import write_whole
 
-VERSIONS_SHOWN = 3
+_COLUMNS = ("Newest", "One before", "Two before")  # releases of a reader in the matrix
 _COUNTED = (*ASKED[1:], "not claimed", "skipped", "not run")
 _BAD = ("failed", "crashed", "timed out")
 _TEXT = 300  # characters of a value
@@ -139,16 +139,6 @@ def _index(
         (reader, [score_of(next(iter(reader.of(name)), None), known.corpus) for name in formats])
         for reader in readers
     ]
-    tables = []
-    for name in formats:
-        rows = []
-        for reader in readers:
-            releases = reader.of(name)
-            if releases:
-                cells = [score_of(each, known.corpus) for each in releases[:VERSIONS_SHOWN]]
-                cells += [Score("", "none")] * (VERSIONS_SHOWN - len(cells))
-                rows.append((reader, cells, releases[0].change))
-        tables.append((name, rows))
     return render_template(
         "results_index.html",
         title="Results of readers",
@@ -158,7 +148,7 @@ def _index(
         readers=readers,
         formats=formats,
         newest=newest,
-        tables=tables,
+        tables=[_releases(name, readers, known.corpus) for name in formats],
         case_count=len(known.cases),
         problems=[
             (reader, release.newest)
@@ -174,6 +164,20 @@ def _index(
         ],
         unreadable=unreadable,
     )
+
+
+def _releases(
+    name: str, readers: Iterable[Reader], corpus: str
+) -> tuple[str, Sequence[str], list[tuple[Reader, list[Score], str]]]:
+    """Return a format, the columns of its table, and a row for each reader."""
+    found = [(reader, reader.of(name)[: len(_COLUMNS)]) for reader in readers if reader.of(name)]
+    width = max(len(releases) for _, releases in found)
+    rows = []
+    for reader, releases in found:
+        cells = [score_of(each, corpus) for each in releases]
+        cells += [Score("", "none")] * (width - len(cells))
+        rows.append((reader, cells, releases[0].change))
+    return name, _COLUMNS[:width], rows
 
 
 def reader_page(reader: Reader, known: KnownCases) -> str:

@@ -29,6 +29,7 @@ _TEXTS = ("reader", "package", "version", "format", "date", "last", "command")
 _OUTCOME_TEXTS = ("id", "title", "level", "expect", "verdict")
 _NAME = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 80
+_MOST_CASES = 10**9
 
 
 class StoredRunError(ValueError):
@@ -136,6 +137,8 @@ def run_of(document: Json) -> StoredRun:
             raise StoredRunError(f"member {name!r} is not a text")
     for name in ("date", "last"):
         _check_date(name, document[name])
+    if document["last"] < document["date"]:
+        raise StoredRunError("the last day is before the first")
     if document["format"] not in FORMAT_NAMES:
         raise StoredRunError(f"unknown format {document['format']!r:.80}")
     results, problem = document.get("results"), document.get("problem", "")
@@ -150,9 +153,11 @@ def run_of(document: Json) -> StoredRun:
 
 def _check_date(name: str, text: str) -> None:
     try:
-        date.fromisoformat(text)
+        is_date = date.fromisoformat(text).isoformat() == text  # other forms are not comparable
     except ValueError:
-        raise StoredRunError(f"member {name!r} is not a date: {text!r:.40}") from None
+        is_date = False
+    if not is_date:
+        raise StoredRunError(f"member {name!r} is not a date: {text!r:.40}")
 
 
 def _check_results(results: Json) -> None:
@@ -192,7 +197,7 @@ def _all_objects(found: Iterable[Json] | None) -> bool:
 
 def _are_counts(counts: Mapping[str, Json]) -> bool:
     return all(
-        name in VERDICTS and isinstance(number, int) and number >= 0
+        name in VERDICTS and isinstance(number, int) and 0 <= number <= _MOST_CASES
         for name, number in counts.items()
     )
 
