@@ -30,10 +30,15 @@ SKIPPED = "import pytest\n\n@pytest.mark.skip(reason='no tool')\ndef test_a() ->
 
 
 def run_tests(folder: Path, source: str, *options: str, **variables: str) -> tuple[int, str]:
-    """Run pytest on one module, with a copy of conftest.py. Returns: its exit code and output."""
+    """Run pytest on one module, with a copy of conftest.py. Returns: its exit code and output.
+
+    To load the plugins that are installed takes longer than the run: only workers need one.
+    """
     shutil.copy(ROOT / "conftest.py", folder)
     (folder / "test_module.py").write_text(source, "utf-8")
     own = {k: v for k, v in os.environ.items() if k not in ("CDCWIRE_SAMPLE", "CDCWIRE_HYPOTHESIS")}
+    if "-n" not in options:
+        own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options],
         cwd=folder,

@@ -35,16 +35,27 @@ REFERENCE = f"{sys.executable} -m cdcwire_conformance.testees.reference"
 
 
 @pytest.fixture
-def arguments(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What loads the plugin, if it is not installed."""
+def arguments(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What loads the plugin alone: to load all that are installed takes longer than the tests."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-    installed = request.config.pluginmanager.has_plugin("cdcwire")
-    return [] if installed else ["-p", "cdcwire_conformance.pytest_plugin"]
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    return ["-p", "cdcwire_conformance.pytest_plugin"]
 
 
-def test_mark_runs_the_test_for_each_case(pytester: pytest.Pytester, arguments: list[str]) -> None:
+@pytest.fixture
+def arguments_if_installed(arguments: list[str], request: pytest.FixtureRequest) -> list[str]:
+    """What loads the plugin, if it is not installed."""
+    if not request.config.pluginmanager.has_plugin("cdcwire"):
+        return arguments
+    request.getfixturevalue("monkeypatch").delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    return []
+
+
+def test_mark_runs_the_test_for_each_case(
+    pytester: pytest.Pytester, arguments_if_installed: list[str]
+) -> None:
     pytester.makepyfile(MARKED.format(derived="False"))
-    result = pytester.runpytest_subprocess(*arguments)
+    result = pytester.runpytest_subprocess(*arguments_if_installed)
     result.assert_outcomes(passed=1, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         ["*expected  1 event: row insert test.t", "*got       2 events: *", "*clause: craft: *"]
