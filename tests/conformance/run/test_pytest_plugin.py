@@ -36,7 +36,7 @@ REFERENCE = f"{sys.executable} -m cdcwire_conformance.testees.reference"
 
 @pytest.fixture
 def arguments(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What loads the plugin alone: to load all that are installed takes longer than the tests."""
+    """Options of a pytest with one plugin: to load all plugins takes longer than the tests."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return ["-p", "cdcwire_conformance.pytest_plugin"]
@@ -44,7 +44,7 @@ def arguments(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def arguments_if_installed(arguments: list[str], request: pytest.FixtureRequest) -> list[str]:
-    """What loads the plugin, if it is not installed."""
+    """Options of a pytest with all installed plugins."""
     if not request.config.pluginmanager.has_plugin("cdcwire"):
         return arguments
     request.getfixturevalue("monkeypatch").delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")

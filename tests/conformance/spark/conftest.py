@@ -44,9 +44,13 @@ def collected() -> Iterator[None]:
 
 
 @pytest.fixture
-def engines() -> tuple[str, ...]:
-    """The engines of ``compare``: the tests of this folder look at what Spark says."""
-    return ("spark", "embedded")
+def engines(engines: tuple[str, ...], request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The engines of ``compare``: both have to give the same.
+
+    ``@pytest.mark.spark_nightly`` keeps the engines of other folders.
+    """
+    is_rule = request.node.get_closest_marker("spark_nightly") is not None
+    return engines if is_rule else ("spark", "embedded")
 
 
 @pytest.fixture(scope="module", autouse=True)

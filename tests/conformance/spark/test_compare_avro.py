@@ -75,6 +75,7 @@ def left_out(document: dict[str, Any]) -> list[str]:
     return [each["name"] for each in document["left_out"]]
 
 
+@pytest.mark.spark_nightly
 @pytest.mark.parametrize("has_extension_fields", [True, False])
 @pytest.mark.parametrize("right", ["canal-json", "open-protocol"])
 def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
@@ -216,6 +217,7 @@ def odd_events() -> list[RowChange]:
     return [*found, RowChange(table, "delete", rows[2], None, Position(commit_ts=9))]
 
 
+@pytest.mark.spark_nightly
 def test_names_that_avro_rewrote_meet_those_of_the_other_side(
     compare: Compare, tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def test_last_rows_of_a_renamed_table_are_those_of_both_names(
     assert "note: left: RENAME TABLE customers TO clients (" in text
 
 
+@pytest.mark.spark_nightly
 def test_prefixes_of_one_stream_are_equal(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
@@ -166,6 +167,7 @@ def test_planted_differences_are_named(
     assert changed["places"]["right"]["line"] is not None
 
 
+@pytest.mark.spark_nightly
 def test_prefix_meets_messages_of_another_format(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
@@ -176,6 +178,7 @@ def test_prefix_meets_messages_of_another_format(
     assert text.count("equal, ") == 4
 
 
+@pytest.mark.spark_nightly
 def test_prefix_and_messages_of_one_format_are_compared(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
@@ -189,6 +192,7 @@ def test_prefix_and_messages_of_one_format_are_compared(
     assert "not compared: partition" in text
 
 
+@pytest.mark.spark_nightly
 def test_feeds_without_positions_pair_by_order(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
@@ -224,6 +228,7 @@ def test_fault_in_a_file_is_reported_with_its_place(
     assert table["counts"]["only_right"] > 0
 
 
+@pytest.mark.spark_nightly
 def test_table_of_which_nothing_can_be_read_is_not_equal(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
@@ -249,6 +254,7 @@ def without_queries(folder: Path) -> None:
         file.write_bytes(text)
 
 
+@pytest.mark.spark_nightly
 def test_labels_that_nobody_tells_are_a_difference_of_schemas(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
@@ -307,6 +313,7 @@ def test_stored_files_in_json_lines_are_read(
     assert {row["partition"] for row in rows} == {101, 102}
 
 
+@pytest.mark.spark_nightly
 def test_window_up_to_a_checkpoint_is_proposed(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:

@@ -124,6 +124,7 @@ def test_equal_table_is_equal(compare: Compare, feed: str, right_table: str) -> 
     assert document["tables"][0]["counts"]["same"] == ROWS - 1
 
 
+@pytest.mark.spark_nightly
 def test_column_that_the_table_lacks_is_left_out_with_the_option_that_a_hint_names(
     compare: Compare, spark: SparkSession, feed: str, right_table: str, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_column_that_the_table_lacks_is_left_out_with_the_option_that_a_hint_nam
     assert "left out: doc, docs of shop.orders (--ignore-column)" in out
 
 
+@pytest.mark.spark_nightly
 def test_rows_before_a_truncate_are_left_over_in_the_table(
     compare: Compare, tmp_path: Path, right_table: str
 ) -> None:

@@ -161,6 +161,7 @@ def test_planted_differences_are_named_and_no_others(
     }
 
 
+@pytest.mark.spark_nightly
 @pytest.mark.parametrize(("right", "name"), [("craft", "items"), ("avro", "people")])
 def test_topic_meets_a_feed_without_its_position(
     compare: Compare,

@@ -102,10 +102,13 @@ import pathlib, sys
 from cdcwire_conformance.spark.session import spark_session
 places = [pathlib.Path(name) for name in sys.argv[2:]]
 conf = {"spark.local.dir": sys.argv[1]} if sys.argv[1] else {}
-spark_session("local[1]", conf).range(9).repartition(2).count()
+spark_session("local[1]", conf)
 for place in places:
     (own,) = place.iterdir()
-    print(any(each.name.startswith("blockmgr-") for each in own.iterdir()))
+    (blocks,) = own.glob("blockmgr-*")
+    (blocks / "0c").mkdir(exist_ok=True)
+    (blocks / "0c" / "shuffle_0_0_0.data").write_bytes(b"as a job leaves it")
+    print(blocks.is_dir())
 """
 
 
