@@ -30,6 +30,7 @@ from cdcwire.debezium.added import (
 from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_of
 from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
+from cdcwire.debezium.reading import OF_NOTIFICATIONS
 from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Image, Op, Position, RowChange, SchemaChange, Sent, Table
 
@@ -40,6 +41,7 @@ _OTHERS = (  # last words of other schemas
     "TransactionMetadataValue",
     "MessageValue",
     "SchemaChangeValue",
+    "Notification",
 )
 _BOUNDARY = {"status", "id", "event_count", "data_collections"}
 _LOGICAL = {"op", "source", "message"}
@@ -72,6 +74,9 @@ def _is_other(payload: JsonObject, key_names: tuple[str, ...] | None) -> bool:
         return key_names == ("serverName",)  # a row has the columns of its key
     if names - {"ts_ms"} == _BOUNDARY:
         return key_names == ("id",)
+    if names == OF_NOTIFICATIONS:
+        data = payload.by_name["additional_data"].value
+        return key_names == ("id",) and (data is None or isinstance(data, JsonObject))
     if names >= _LOGICAL and payload.by_name["op"].value == "m":
         return _has_objects(payload, "source", "message")
     return names >= _SCHEMA_CHANGE and _has_objects(payload, "source")
