@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.connect.fields import read_part
+from cdcwire.connect.identify import part_of, tombstone_guess
 from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.guess import Guess, OptionValues, offset_of
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.orders import LSN
 from cdcwire.format import Format
@@ -18,12 +21,15 @@ from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.fast_encoder import RowEncoder
-from cdcwire.formats.cdl_json.identify import identify
 from cdcwire.formats.cdl_json.message import Tombstone, is_object
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.spans import spans
 from cdcwire.formats.cdl_json.wire import decode
 from cdcwire.model.events import Event
+
+_MEMBERS = {"DATA_STORE", "OPERATION", "TABLE_NAME"}
+_PREFIX = re.compile(rb'"name":"([A-Za-z0-9_.]{1,200})\.cdc\.data\.')
+_USUAL_PREFIX = "com.xxx"
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -71,6 +77,36 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "unknown-version": "reject",
     }
 )
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is CDL's: the members of its payload."""
+    if not isinstance(message, KafkaMessage):
+        return None
+    part = part_of(message.value)
+    if part is None or message.value is None:
+        return tombstone_guess(message)
+    if not part.payload.keys() >= _MEMBERS:
+        return None
+    facts = {"envelope": part.envelope}
+    version = part.payload.get("message_version")
+    if isinstance(version, str):
+        facts["version"] = version
+    return Guess(
+        "the members DATA_STORE, OPERATION and TABLE_NAME",
+        "value",
+        offset_of(message.value, "DATA_STORE"),
+        alone="sure",
+        options=_options(message.value),
+        facts=facts,
+    )
+
+
+def _options(value: bytes) -> OptionValues:
+    found = _PREFIX.search(value)
+    if found is None or found[1].decode() == _USUAL_PREFIX:
+        return {}
+    return {"name-prefix": found[1].decode()}
 
 
 def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:

@@ -8,21 +8,26 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.guess import Guess
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader
+from cdcwire.core.varints import read_uvarint
 from cdcwire.format import Format
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import event_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.fast_encoder import RowEncoder
-from cdcwire.formats.craft.identify import identify
 from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.spans import spans
-from cdcwire.formats.craft.wire import encode, read_bodies, read_head
+from cdcwire.formats.craft.wire import VERSION, encode, read_bodies, read_head
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
+
+_CLAUSE = "craft: version"
+_MAX_VERSION_BYTES = 10
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -46,6 +51,19 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 CHOICES: Mapping[str, str] = MappingProxyType({"unknown-version": "reject"})
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is Craft: the version, and tables that fit together."""
+    if not isinstance(message, KafkaMessage) or not message.value:
+        return None
+    try:
+        version = read_uvarint(Reader(message.value[:_MAX_VERSION_BYTES]), _CLAUSE)
+    except DecodeError:
+        return None
+    if version != VERSION:
+        return None
+    return Guess("the version of Craft is 1", facts={"version": "1"})
 
 
 def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:

@@ -8,9 +8,12 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.message import Message
+from cdcwire.core.guess import Guess, json_object, offset_of
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import SEQUENCE_ID
 from cdcwire.datahub.carrying import queued
+from cdcwire.datahub.identify import guess_body
+from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
 from cdcwire.format import Format
@@ -18,11 +21,13 @@ from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder
-from cdcwire.formats.datahub_blob.identify import identify
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_blob.spans import spans
 from cdcwire.model.events import Event
 from cdcwire.model.kinds import Column, Value
+
+_MEMBERS = {"schema", "payload"}
+_OF_SCHEMA = {"dataColumn", "source"}
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -74,6 +79,35 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "sequence-id-of-heartbeat": "may be missing",
     }
 )
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is a blob, or a body of blobs."""
+    return _of_record(message) or guess_body(message, "blobs")
+
+
+def _of_record(message: Message) -> Guess | None:
+    if not isinstance(message, KafkaMessage):
+        return None
+    found = json_object(message.value)
+    if found is None or message.value is None or not found.keys() >= _MEMBERS:
+        return None
+    schema, payload = found["schema"], found["payload"]
+    if not isinstance(schema, dict) or not isinstance(payload, dict):
+        return None
+    is_marker = str(payload.get("op")) in OPS and not schema
+    if not schema.keys() & _OF_SCHEMA and not is_marker:
+        return None
+    version = found.get("version")
+    return Guess(
+        f"the members schema and payload, with {'an op' if is_marker else 'dataColumn'} of DataHub",
+        "value",
+        offset_of(message.value, "schema"),
+        alone="sure",
+        options={"encoding": "record"},
+        alternatives=({}, {"lenient-ops": True}),
+        facts={"version": f"{version:.40}"} if isinstance(version, str) else {},
+    )
 
 
 def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:

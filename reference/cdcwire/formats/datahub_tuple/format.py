@@ -8,18 +8,19 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.guess import Guess
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.core.orders import SEQUENCE_ID
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.fields import Field
+from cdcwire.datahub.identify import guess_body
 from cdcwire.datahub.sharding import value_text
 from cdcwire.format import Format
 from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.fast_encoder import RowEncoder
-from cdcwire.formats.datahub_tuple.identify import identify
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_tuple.spans import spans
 from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
@@ -74,6 +75,11 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "unknown-version": "reject",
     }
 )
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is a body of tuples."""
+    return guess_body(message, "tuples")
 
 
 def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:

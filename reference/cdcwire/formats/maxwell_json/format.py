@@ -8,20 +8,24 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.options import OptionValue
 from cdcwire.format import Format
 from cdcwire.formats.maxwell_json.carries import CARRIES
 from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import columns_of_key, events_of, messages_of
 from cdcwire.formats.maxwell_json.fast import RowDecoder
 from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
-from cdcwire.formats.maxwell_json.identify import identify
+from cdcwire.formats.maxwell_json.message import BOOTSTRAP_MARKS, ROW_TYPES, SCHEMA_CHANGES
 from cdcwire.formats.maxwell_json.rows import decode_key
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import decode
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
+
+_OTHER_FORMATS = {"isDdl", "es"}
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -57,6 +61,51 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "update-without-old": "the row before is unknown",
     }
 )
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is Maxwell's."""
+    if not isinstance(message, KafkaMessage):
+        return None
+    hashed = _is_hash_key(message.key)
+    array = (message.key or b"").startswith(b"[")
+    key: OptionValues = {"kafka_key_format": "hash" if hashed else "array"}
+    if message.value is None:
+        if not (hashed or array):
+            return None
+        evidence = "a key with database and table, and no value"
+        return Guess(evidence, "key", if_decoded="likely", options=key)
+    found = json_object(message.value)
+    if found is None or found.keys() & _OTHER_FORMATS:
+        return None
+    kind = found.get("type")
+    if not {"database", "ts"} <= found.keys() or not isinstance(kind, str):
+        return None
+    if kind not in ROW_TYPES and kind not in SCHEMA_CHANGES:
+        return None
+    return Guess(
+        f"the member type is {kind!r}, with database and ts",
+        "value",
+        offset_of(message.value, "type"),
+        alone="likely",
+        options={**_options(found, kind), **(key if hashed or array else {})},
+    )
+
+
+def _is_hash_key(key: bytes | None) -> bool:
+    found = json_object(key)
+    return found is not None and {"database", "table"} <= found.keys()
+
+
+def _options(found: JsonObject, kind: str) -> OptionValues:
+    options: dict[str, OptionValue] = {}
+    if kind in SCHEMA_CHANGES or kind in BOOTSTRAP_MARKS:
+        return options
+    if "primary_key" in found:
+        options["output_primary_keys"] = True
+    if "primary_key_columns" in found:
+        options["output_primary_key_columns"] = True
+    return options
 
 
 def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:

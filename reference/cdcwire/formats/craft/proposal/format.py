@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context
+from cdcwire.core.guess import Guess
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.core.reader import Reader
+from cdcwire.core.reader import Reader, Span
 from cdcwire.format import Format
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.format import CHOICES
@@ -17,12 +19,14 @@ from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
 from cdcwire.formats.craft.profile import PROPOSAL, present
 from cdcwire.formats.craft.proposal.events import event_of, messages_of
 from cdcwire.formats.craft.proposal.fast_encoder import RowEncoder
-from cdcwire.formats.craft.proposal.identify import identify
-from cdcwire.formats.craft.proposal.message import warnings_of_parts
-from cdcwire.formats.craft.proposal.spans import spans
+from cdcwire.formats.craft.proposal.message import GROUP_DELETE, warnings_of_parts
 from cdcwire.formats.craft.proposal.wire import encode, read_head, read_values
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
+from cdcwire.formats.craft.spans import Opened, spans_of
+from cdcwire.formats.craft.tables import ReadPart
 from cdcwire.model.events import Event
+
+_VERSION = b"\x00\x01"
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -32,6 +36,24 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "unknown-bits": "skipping event types, column groups and bytes that are not defined",
     }
 )
+
+
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a message."""
+    yield from spans_of(message, _opened, PROPOSAL, {GROUP_DELETE: "delete"})
+
+
+def _opened(reader: Reader, read_part: ReadPart) -> Opened:
+    head = read_head(reader, read_part)
+    read = partial(read_values, head=head, selection=EVERYTHING)
+    return Opened(head.values, read, [key.type for key in head.keys])
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message follows the proposal: two bytes with the version."""
+    if not isinstance(message, KafkaMessage) or not (message.value or b"").startswith(_VERSION):
+        return None
+    return Guess("the version of the Craft proposal is 1, in two bytes", facts={"version": "1"})
 
 
 def plain_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
