@@ -29,7 +29,7 @@ from cdcwire.formats.craft.message import (
     GROUP_OLD,
 )
 from cdcwire.formats.craft.profile import CRAFT, Profile
-from cdcwire.formats.craft.tables import ReadPart, T, read_now
+from cdcwire.formats.craft.size_tables import ReadPart, T, read_now
 from cdcwire.formats.craft.values import is_number_type
 from cdcwire.formats.craft.wire import read_bodies, read_head
 from cdcwire.model.paths import Path, Step

@@ -43,7 +43,7 @@ from cdcwire.formats.craft.message import (
     RowEvent,
 )
 from cdcwire.formats.craft.profile import CRAFT, present
-from cdcwire.formats.craft.tables import (
+from cdcwire.formats.craft.size_tables import (
     ReadPart,
     read_delta_table,
     read_now,

@@ -22,8 +22,8 @@ from cdcwire.formats.craft.proposal.fast_encoder import RowEncoder
 from cdcwire.formats.craft.proposal.message import GROUP_DELETE, warnings_of_parts
 from cdcwire.formats.craft.proposal.wire import encode, read_head, read_values
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
+from cdcwire.formats.craft.size_tables import ReadPart
 from cdcwire.formats.craft.spans import Opened, spans_of
-from cdcwire.formats.craft.tables import ReadPart
 from cdcwire.model.events import Event
 
 _VERSION = b"\x00\x01"

@@ -51,7 +51,7 @@ from cdcwire.formats.craft.proposal.message import (
     UnknownEvent,
     UnknownGroup,
 )
-from cdcwire.formats.craft.tables import (
+from cdcwire.formats.craft.size_tables import (
     ReadPart,
     read_now,
     read_plain_table,
