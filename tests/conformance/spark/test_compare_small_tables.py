@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
+from cdcwire_conformance.compare.feeds import TableTask
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -92,22 +93,28 @@ def test_groups_have_a_limited_number_of_rows(
     assert sizes == [1] * TABLES
 
 
-def test_a_table_of_many_bytes_is_compared_by_itself(
+@pytest.mark.parametrize(
+    ("limit", "by_itself"),
+    [("BYTES_OF_A_TABLE", EXPECTED), ("UNSETTLED_ROWS", ["shop.orders_1"])],
+)
+def test_a_table_of_many_bytes_or_of_many_rows_that_may_differ_is_compared_by_itself(
     spark: SparkSession,
     feeds: tuple[ComparedFeed, ComparedFeed],
+    limit: str,
+    by_itself: Iterable[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    by_itself = []
+    found = []
     compared = SparkEngine._compared
 
-    def counted(self: SparkEngine, task: object, *others: object) -> object:
-        by_itself.append(task)
+    def counted(self: SparkEngine, task: TableTask, *others: object) -> object:
+        found.append(str(task.table))
         return compared(self, task, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(small_tables, "BYTES_OF_A_TABLE", 1)
+    monkeypatch.setattr(small_tables, limit, 1)
     monkeypatch.setattr(SparkEngine, "_compared", counted)
     assert differing(compare_feeds(spark, *feeds)) == EXPECTED
-    assert len(by_itself) == TABLES
+    assert found == list(by_itself)
 
 
 def test_a_table_of_many_rows_or_with_native_times_is_not_small(

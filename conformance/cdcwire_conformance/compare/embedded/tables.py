@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
 from cdcwire.arrow.schema import CanonicalTable
@@ -31,6 +32,10 @@ from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT, difference_of
 Write = Callable[[Iterable[RowDifference]], None]
 
 
+class TooManyRows(Exception):
+    """More rows have to be compared by the rules than were allowed."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableSides:
     """The decoded rows of a table on both sides.
@@ -51,8 +56,13 @@ def compare_batches(
     rules: ComparisonRules,
     options: CompareOptions,
     write: Write | None = None,
+    most_rows: int | None = None,
 ) -> TableComparison:
-    """Compare the rows of both sides. ``write`` is called with all differences, if any."""
+    """Compare the rows of both sides. ``write`` is called with all differences, if any.
+
+    ``most_rows``: how many rows may become Python objects, as those of keys that are not surely
+    equal do. Raises: TooManyRows.
+    """
     table = sides.table
     fields = [sides.image.field(index) for index in range(sides.image.num_fields)]
     columns = [each.with_name(name) for each, name in zip(fields, table.column_names, strict=True)]
@@ -63,6 +73,8 @@ def compare_batches(
         for number, (own, changes) in enumerate(zip(batches, sides.changes, strict=True))
     )
     left = unsettled_rows(narrow[0], narrow[1], layout, settles=not options.exact)
+    if most_rows is not None and sum(map(np.count_nonzero, left.wanted)) > most_rows:
+        raise TooManyRows
     rows = tuple(
         list(rows_in(own, layout, changes, wanted))
         for own, changes, wanted in zip(batches, sides.changes, left.wanted, strict=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from pyspark.sql import functions as F
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.difference_files import rows_of_difference
 from cdcwire_conformance.compare.embedded.engine import job_for, sides_of
-from cdcwire_conformance.compare.embedded.tables import compare_batches
+from cdcwire_conformance.compare.embedded.tables import TooManyRows, compare_batches
 from cdcwire_conformance.compare.feeds import TableTask
 from cdcwire_conformance.compare.ill_formed import with_bytes
 from cdcwire_conformance.compare.result import RowDifference, TableComparison
@@ -32,9 +33,10 @@ from cdcwire_conformance.spark.reading.workers import SparkWorkers
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SMALL_TABLE_ROWS = 10_000  # of both sides
-ROWS_OF_A_JOB = 200_000
-BYTES_OF_A_TABLE = 64 << 20  # decoded; a table with more is compared by itself
+SMALL_TABLE_ROWS = 500_000  # of both sides
+ROWS_OF_A_JOB = 500_000
+BYTES_OF_A_TABLE = 256 << 20  # decoded; a table with more is compared by itself
+UNSETTLED_ROWS = 100_000  # those of keys that may differ; a table with more is compared by itself
 _FOUND = "number int, found binary, differences binary"
 
 Group = Sequence[tuple[int, TableTask]]
@@ -45,7 +47,9 @@ def groups_of_small(tasks: Sequence[TableTask], options: CompareOptions) -> Iter
     group: list[tuple[int, TableTask]] = []
     rows = 0
     for number, task in enumerate(tasks):
-        is_small = task.rows <= SMALL_TABLE_ROWS and not task.has_statements
+        settles = not (options.exact or task.rules.in_halves)
+        most = SMALL_TABLE_ROWS if settles else min(SMALL_TABLE_ROWS, UNSETTLED_ROWS)
+        is_small = task.rows <= most and not task.has_statements
         if options.temporal != "text" or not is_small:
             continue
         if group and rows + task.rows > ROWS_OF_A_JOB:
@@ -65,7 +69,7 @@ def compare_group(
     Raises: what Spark raises.
     """
     tables = {number: _Table(each.table, each.replaced, each.rules) for number, each in group}
-    worker = _Worker(tables, options, BYTES_OF_A_TABLE)
+    worker = _Worker(tables, options, BYTES_OF_A_TABLE, UNSETTLED_ROWS)
     found = _together(spark, group, options).mapInArrow(worker.results, _FOUND)
     if options.differences_to is None:
         results = _results(found)
@@ -132,6 +136,7 @@ class _Worker:
     tables: Mapping[int, _Table]
     options: CompareOptions
     most_bytes: int
+    most_rows: int
 
     def results(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield a row for each table. ``found`` is a pickled None for a table that is too large."""
@@ -162,7 +167,8 @@ class _Worker:
         found: TableComparison | None = None
         differences: list[tuple[Any, ...]] = []
         if size <= self.most_bytes:
-            found, differences = self.compared(number, sides[True], sides[False])
+            with suppress(TooManyRows):
+                found, differences = self.compared(number, sides[True], sides[False])
         columns = [
             pa.array([number], pa.int32()),
             pa.array([pickle.dumps(found)], pa.binary()),
@@ -173,7 +179,10 @@ class _Worker:
     def compared(
         self, number: int, left: Sequence[pa.RecordBatch], right: Sequence[pa.RecordBatch]
     ) -> tuple[TableComparison, list[tuple[Any, ...]]]:
-        """Return the comparison of a table, and the rows of the files of all differences."""
+        """Return the comparison of a table, and the rows of the files of all differences.
+
+        Raises: TooManyRows.
+        """
         each, options = self.tables[number], self.options
         rows: list[tuple[Any, ...]] = []
 
@@ -183,7 +192,9 @@ class _Worker:
 
         sides = sides_of(each.table, each.replaced, options, left, right)
         is_written = options.differences_to is not None
-        found = compare_batches(sides, each.rules, options, write if is_written else None)
+        found = compare_batches(
+            sides, each.rules, options, write if is_written else None, self.most_rows
+        )
         return found, rows
 
 
