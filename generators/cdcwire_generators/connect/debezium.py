@@ -310,6 +310,7 @@ DEBEZIUM_FEED = replace(
 DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
     {
         "provide-transaction-metadata": (False,),  # it adds events
+        "field-name-adjustment-mode": ("none",),  # the others lose names; they have their own tests
         "transforms": ("none",),  # it and the next are for reading
         "connector": ("postgresql", "sqlserver", "oracle", "db2", "mysql", "vitess", "ticdc"),
         "add-fields": ("",),

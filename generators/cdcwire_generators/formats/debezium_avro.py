@@ -54,7 +54,6 @@ GENERATORS = FormatGenerators(
             **DEBEZIUM_OPTIONS,
             "registry": ("confluent", "apicurio", "glue"),  # a header is not in the bytes
             "schema-name-adjustment-mode": ("avro", "avro_unicode"),
-            "field-name-adjustment-mode": ("none",),
             # TiCDC's messages have their own tests: they carry less than the table of this format.
             "dialect": tuple(name for name in get_args(Dialect) if name != "ticdc"),
             **TICDC_OPTIONS,

@@ -45,6 +45,7 @@ def render_page(page: Page) -> str:
 
 def render_template(name: str, **values: object) -> str:
     """Return a template of this package, filled. Raises: MissingExtraError without Jinja2."""
+    require_jinja()
     template = _environment().get_template(name)
     text: str = template.render(style=own_file("page.css"), version=__version__, **values)
     return text
