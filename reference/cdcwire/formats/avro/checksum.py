@@ -1,15 +1,10 @@
-"""The row checksum: CRC32 over the values of a row, as TiDB makes it, so that consumers can check.
+"""The row checksum, as TiDB makes it (``cdcwire.mysql.row_checksum``), so that consumers can check.
 
-The columns go into the checksum in the order of column ids, which is the order of the fields; NULL
-is left out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A float
-is a double, little-endian. All else is its length in 4 bytes, little-endian, and its bytes.
-TIMESTAMP is taken in UTC.
+The columns go into the checksum in the order of column ids, which is the order of the fields.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 import zlib
 from collections.abc import Iterable
 
@@ -20,10 +15,8 @@ from cdcwire.formats.avro.values import unwrapped
 from cdcwire.model.kinds import EnumType, SetType, TimestampType
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
+from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes
 
-_UINT64_MASK = (1 << 64) - 1
-_LENGTH = struct.Struct("<I")
-_DOUBLE = struct.Struct("<d")
 _INTEGER_FORMS = frozenset(
     {
         *(Form.INT, Form.LONG, Form.UINT32_INT, Form.UINT32_LONG, Form.INT32_LONG),
@@ -74,23 +67,19 @@ def verify_checksum(datums: Datums, time_zone: str | None = None) -> bool | None
 def _bytes_of(plan: FieldPlan, datum: Datum, time_zone: str | None) -> bytes | None:
     form, kind = plan.form, plan.kind
     if form in _INTEGER_FORMS:
-        return _number(unwrapped(int(datum)) if form is Form.UINT64_LONG else int(datum))
+        return number_bytes(unwrapped(int(datum)) if form is Form.UINT64_LONG else int(datum))
     if form in (Form.FLOAT, Form.FLOAT_DOUBLE, Form.DOUBLE):
-        return _DOUBLE.pack(datum if math.isfinite(datum) else 0.0)
+        return float_bytes(datum)
     if form is Form.BIT:
-        return _number(int.from_bytes(datum, "big"))
+        return number_bytes(int.from_bytes(datum, "big"))
     if isinstance(kind, (EnumType, SetType)):
         return _labelled(kind, datum)
     if form in (Form.TEXT, Form.STRING, Form.BYTES, Form.DECIMAL_TEXT, Form.VECTOR):
         if isinstance(kind, TimestampType):
             datum = _in_utc(datum, time_zone)
         raw = datum if isinstance(datum, bytes) else datum.encode()
-        return _LENGTH.pack(len(raw)) + raw
+        return text_bytes(raw)
     return None
-
-
-def _number(number: int) -> bytes:
-    return (number & _UINT64_MASK).to_bytes(8, "little")
 
 
 def _labelled(kind: EnumType | SetType, label: str) -> bytes | None:
@@ -102,7 +91,7 @@ def _labelled(kind: EnumType | SetType, label: str) -> bytes | None:
         )
     except ValueError:
         return None
-    return None if found is None else _number(found)
+    return None if found is None else number_bytes(found)
 
 
 def _in_utc(text: str, time_zone: str | None) -> str:

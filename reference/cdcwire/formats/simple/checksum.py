@@ -1,8 +1,4 @@
-"""The checksums of a row: CRC32 over its values, as TiDB makes it.
-
-NULL is left out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A
-float is a double, little-endian. All else is its length in 4 bytes, little-endian, and its bytes.
-TIMESTAMP is taken in UTC.
+"""The checksums of a row, as TiDB makes them (``cdcwire.mysql.row_checksum``).
 
 The columns go in by their ids, which a message does not give. Here they go in by the order of the
 table schema. That is another order if a column was added in another place than the end.
@@ -10,7 +6,6 @@ table schema. That is another order if a column was added in another place than 
 
 from __future__ import annotations
 
-import struct
 import zlib
 
 from cdcwire.apache_avro.datum import Branch
@@ -24,10 +19,8 @@ from cdcwire.formats.simple.values import read_value
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire.model.temporal import temporal_text
+from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes
 
-_UINT64_MASK = (1 << 64) - 1
-_LENGTH = struct.Struct("<I")
-_DOUBLE = struct.Struct("<d")
 _NUMBERS = (kinds.IntType, kinds.YearType, kinds.BitType, kinds.EnumType, kinds.SetType)
 
 
@@ -88,23 +81,19 @@ def _bytes_of(column: Column, value: CellValue) -> bytes:
         number = read_value(column, value, 0)
         if not isinstance(number, int):
             raise ValueError("it is not a number")
-        return (number & _UINT64_MASK).to_bytes(8, "little")
+        return number_bytes(number)
     if isinstance(kind, kinds.FloatType):
-        return _DOUBLE.pack(read_value(column, value, 0))
+        return float_bytes(read_value(column, value, 0))
     if isinstance(value, Timestamp):
         text = temporal_text(kinds.TimestampType(zone=value.location), value.value, "+00:00")
         if text is None:
             raise ValueError("it is not an instant")
-        return _with_length(text.encode())
+        return text_bytes(text.encode())
     if isinstance(kind, kinds.BytesType) and isinstance(value, str):
-        return _with_length(read_base64(value, 0, CHECKSUM))
+        return text_bytes(read_base64(value, 0, CHECKSUM))
     raw = value.value if isinstance(value, Branch) else value
     if isinstance(raw, str) and BAD_BYTE not in raw:
         raw = raw.encode()
     if not isinstance(raw, bytes):
         raise ValueError("its bytes are not known")
-    return _with_length(raw)
-
-
-def _with_length(raw: bytes) -> bytes:
-    return _LENGTH.pack(len(raw)) + raw
+    return text_bytes(raw)
