@@ -3,7 +3,9 @@
 The folder of ``cdcwire_evidence``, which is not in the wheel, is searched last, so that an
 installed wheel is tested and not the checkout.
 
-A test with the mark ``nightly`` runs where CDCWIRE_HYPOTHESIS asks for more than ``quick``.
+A test with the mark ``nightly`` runs where CDCWIRE_HYPOTHESIS asks for more than ``quick``. One
+with the mark ``long`` runs there too, and where CDCWIRE_LONG is ``all``; ``only`` leaves the others
+out.
 
 The environment variable ``CDCWIRE_SAMPLE=N`` runs every Nth test only. It shows that an environment
 starts, collects all tests and runs some, in a short time.
@@ -19,13 +21,23 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent / "conformance"))
 
+_LONG = ("none", "only", "all")
 _RAN = ("passed", "failed", "xfailed", "xpassed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     step = int(os.environ.get("CDCWIRE_SAMPLE", "1"))
     is_quick = os.environ.get("CDCWIRE_HYPOTHESIS", "quick") == "quick"
-    chosen = [e for e in items if not (is_quick and e.get_closest_marker("nightly"))][::step]
+    long = os.environ.get("CDCWIRE_LONG", "none" if is_quick else "all")
+    if long not in _LONG:
+        raise pytest.UsageError(f"CDCWIRE_LONG is {long}; it can be {', '.join(_LONG)}")
+
+    def is_wanted(item: pytest.Item) -> bool:
+        is_long = item.get_closest_marker("long") is not None
+        is_nightly = item.get_closest_marker("nightly") is not None
+        return not (is_nightly and is_quick) and (long == "all" or is_long == (long == "only"))
+
+    chosen = [e for e in items if is_wanted(e)][::step]
     if len(chosen) < len(items):
         left = set(chosen)
         config.hook.pytest_deselected(items=[e for e in items if e not in left])

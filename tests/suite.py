@@ -1,9 +1,10 @@
-"""Run the whole suite, or what is asked for: ``python tests/suite.py [PYTEST OPTIONS]``.
+"""Run the suite, or what is asked for: ``python tests/suite.py [PYTEST OPTIONS]``.
 
-Without options it runs all tests, and measures their coverage where Python does so at little cost:
-``sys.monitoring`` exists from Python 3.12 on. Before it, coverage traces every line, and the tests
-take longer. CI measures a sample with Python 3.12 too: all tests cover what a sample covers, so the
-threshold always holds.
+Without options it runs all tests but the long ones, and measures their coverage where Python does
+so at little cost: ``sys.monitoring`` exists from Python 3.12 on. Before it, coverage traces every
+line, and the tests take longer. CI measures a sample with Python 3.12 too: all tests cover what a
+sample covers, so the threshold always holds. The long tests by themselves (``CDCWIRE_LONG=only``)
+are not measured.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ def main(options: list[str]) -> int:
     """Run pytest. Returns: its exit code."""
     environment = dict(os.environ)
     if not options:
-        can_monitor = hasattr(sys, "monitoring")
+        can_monitor = hasattr(sys, "monitoring") and environment.get("CDCWIRE_LONG") != "only"
         step = int(environment.get("CDCWIRE_SAMPLE", "1"))
         options = options_of(can_monitor=can_monitor, step=step)
         if can_monitor:
             environment["COVERAGE_CORE"] = "sysmon"
         else:
-            print("coverage is not measured: Python 3.12 or later measures it", flush=True)
+            why = "Python 3.12 or later measures it, if not the long tests alone run"
+            print(f"coverage is not measured: {why}", flush=True)
     command = [sys.executable, "-m", "pytest", *options]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 

@@ -36,7 +36,8 @@ def run_tests(folder: Path, source: str, *options: str, **variables: str) -> tup
     """
     shutil.copy(ROOT / "conftest.py", folder)
     (folder / "test_module.py").write_text(source, "utf-8")
-    own = {k: v for k, v in os.environ.items() if k not in ("CDCWIRE_SAMPLE", "CDCWIRE_HYPOTHESIS")}
+    ours = ("CDCWIRE_SAMPLE", "CDCWIRE_HYPOTHESIS", "CDCWIRE_LONG")
+    own = {k: v for k, v in os.environ.items() if k not in ours}
     if "-n" not in options:
         own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     ended = subprocess.run(
@@ -89,6 +90,32 @@ def test_nightly_tests_run_where_many_examples_are_asked_for(
     assert f"some: {ran} tests ran" in output
 
 
+@pytest.mark.parametrize(
+    ("variables", "ran"),
+    [
+        ({}, 1),
+        ({"CDCWIRE_LONG": "none"}, 1),
+        ({"CDCWIRE_LONG": "only"}, 2),
+        ({"CDCWIRE_LONG": "all"}, 3),
+        ({"CDCWIRE_HYPOTHESIS": "full"}, 3),
+    ],
+)
+def test_long_tests_run_where_they_are_asked_for(
+    tmp_path: Path, variables: dict[str, str], ran: int
+) -> None:
+    long = "".join(f"@pytest.mark.long\n{PASSING.format(name)}\n" for name in "ab")
+    options = ("-W", "ignore::pytest.PytestUnknownMarkWarning")
+    source = f"import pytest\n\n{long}{PASSING.format('c')}"
+    code, output = run_tests(tmp_path, source, *options, **variables)
+    assert code == pytest.ExitCode.OK
+    assert f"some: {ran} tests ran" in output
+
+
+def test_unknown_choice_of_long_tests_is_a_usage_error(tmp_path: Path) -> None:
+    code, _ = run_tests(tmp_path, PASSING.format("a"), CDCWIRE_LONG="yes")
+    assert code == pytest.ExitCode.USAGE_ERROR
+
+
 @pytest.mark.parametrize("can_monitor", [False, True])
 @pytest.mark.parametrize("sample", [None, "3", "50"])
 def test_suite_measures_coverage_where_python_can_monitor(
@@ -104,6 +131,7 @@ def test_suite_measures_coverage_where_python_can_monitor(
     monkeypatch.setattr(suite.subprocess, "run", run)
     monkeypatch.delenv("COVERAGE_CORE", raising=False)
     monkeypatch.delenv("CDCWIRE_SAMPLE", raising=False)
+    monkeypatch.delenv("CDCWIRE_LONG", raising=False)
     if sample is not None:
         monkeypatch.setenv("CDCWIRE_SAMPLE", sample)
     if can_monitor:
@@ -116,6 +144,21 @@ def test_suite_measures_coverage_where_python_can_monitor(
     assert environment.get("COVERAGE_CORE") == ("sysmon" if can_monitor else None)
     assert any(option.startswith("--cov=") for option in command) is can_monitor
     assert ("--cov-fail-under=80" in command) is (can_monitor and sample != "50")
+
+
+def test_long_tests_alone_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> SimpleNamespace:
+        started.append(command)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(suite.subprocess, "run", run)
+    monkeypatch.setattr(sys, "monitoring", object(), raising=False)
+    monkeypatch.delenv("COVERAGE_CORE", raising=False)
+    monkeypatch.setenv("CDCWIRE_LONG", "only")
+    assert suite.main([]) == 0
+    assert not any(option.startswith("--cov") for option in started[0])
 
 
 def test_suite_passes_given_options_on(monkeypatch: pytest.MonkeyPatch) -> None:

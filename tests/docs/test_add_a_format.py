@@ -77,6 +77,7 @@ def run_page(checkout: Path) -> Iterator[tuple[re.Match[str], str]]:
             yield block, f"$ {words}\n{command(words, checkout)}"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="the page's commands are those of a shell")
 def test_page_builds_and_verifies_a_format_in_its_order(tmp_path: Path) -> None:
     checkout = copy_of_checkout(tmp_path)

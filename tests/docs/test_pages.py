@@ -116,6 +116,7 @@ def _output(command: str) -> str:
     return ended.stdout.removesuffix("\n") + "\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in IN_A_COPY])
 def test_code_of_a_page_works_as_shown(page: str, tmp_path: Path) -> None:
     for library in NEEDS.get(page, ()):

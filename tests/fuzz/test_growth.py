@@ -59,6 +59,7 @@ def quadratic(value: bytes) -> None:
         value.count(b"\xfe\xff")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -93,6 +94,7 @@ def test_unfinished_varints_of_craft_are_read_once(part: str) -> None:
     assert found[0].points[-1][0] > SMALL.bytes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["craft/rows/insert", "craft-proposal/names/scripts"])
 def test_explanation_of_craft_does_the_same_work_for_each_byte(
     name: str, calls_of: Callable[[Callable[[], object]], int]
@@ -199,6 +201,7 @@ def test_shapes_have_the_size_that_is_asked() -> None:
         assert 1 << 15 < made.size < 1 << 17
 
 
+@pytest.mark.long
 def test_command_measures_growth_and_replays_a_shape(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -252,6 +252,7 @@ def test_formats_without_fast_encoder_encode_rows_too() -> None:
     assert list(plain.encoder(Context())(rows)) == messages
 
 
+@pytest.mark.long
 def test_memory_is_bounded() -> None:
     """Tables that come once each do not fill the memory."""
     through = get_format("open-protocol")

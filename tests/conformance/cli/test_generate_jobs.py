@@ -25,6 +25,7 @@ def test_processes_write_the_feed_of_one(tmp_path: Path) -> None:
     assert generate(tmp_path / "2", "craft", "--jobs", "2") == alone
 
 
+@pytest.mark.long
 def test_more_processes_than_parts_write_the_same_messages(tmp_path: Path) -> None:
     """With batches of another size, a message ends with each part, for any number of processes."""
     batch = ("--option", "max-batch-size=1000")

@@ -72,6 +72,7 @@ def check_one_line(
     assert problem in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
@@ -119,6 +120,7 @@ def test_unreadable_folder_of_schemas_is_one_line(open_folder: Path) -> None:
     check_one_line(readable, unreadable, *words, problem=problem)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [

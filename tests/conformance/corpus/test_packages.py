@@ -67,6 +67,7 @@ def run(words: Sequence[str], folder: Path, needs_network: bool = False, **envir
     return ended.stdout
 
 
+@pytest.mark.long
 def test_npm_package_is_packed_and_walked(packages: Path) -> None:
     run(["npm", "test"], packages / "npm")
     [packed] = json.loads(run(["npm", "pack", "--json"], packages / "npm"))
@@ -75,12 +76,14 @@ def test_npm_package_is_packed_and_walked(packages: Path) -> None:
     assert {"index.js", "data/cases/maxwell-json.jsonl", "data/manifest.json"} <= names
 
 
+@pytest.mark.long
 def test_go_module_is_vetted_and_walked(packages: Path) -> None:
     assert not run(["gofmt", "-l", "."], packages / "go")
     run(["go", "vet", "./..."], packages / "go", GOFLAGS="-mod=mod", GOPROXY="off")
     assert "ok" in run(["go", "test", "./..."], packages / "go", GOPROXY="off")
 
 
+@pytest.mark.long
 def test_maven_artifact_is_packaged_and_walked(packages: Path) -> None:
     run(["mvn", "-B", "-q", "package"], packages / "maven", needs_network=True)
     assert (packages / f"maven/target/cdcwire-corpus-{corpus_version()}.jar").exists()
@@ -88,12 +91,14 @@ def test_maven_artifact_is_packaged_and_walked(packages: Path) -> None:
     assert 'tests="3" errors="0" skipped="0" failures="0"' in report.read_text()
 
 
+@pytest.mark.long
 def test_crate_is_packaged_and_walked(packages: Path) -> None:
     assert "2 passed" in run(["cargo", "test"], packages / "cargo", needs_network=True)
     run(["cargo", "package", "--no-verify"], packages / "cargo", needs_network=True)
     assert (packages / f"cargo/target/package/cdcwire-corpus-{corpus_version()}.crate").exists()
 
 
+@pytest.mark.long
 def test_python_package_is_a_wheel_and_walked(packages: Path, tmp_path: Path) -> None:
     folder = packages / "pypi"
     run([sys.executable, "-m", "unittest", "discover", "tests"], folder, PYTHONPATH=str(folder))

@@ -71,6 +71,7 @@ class Compare {
 NOT_IN_JAVASCRIPT = ("simple", "debezium-avro")
 
 
+@pytest.mark.long
 @needs_node
 def test_javascript_walker_agrees_with_runner(tmp_path: Path) -> None:
     script = str(ADAPTERS / "javascript" / "test" / "corpus.test.js")
@@ -80,6 +81,7 @@ def test_javascript_walker_agrees_with_runner(tmp_path: Path) -> None:
     assert_agrees(tmp_path, [str(NODE), "--test", script], testee, formats, "cdl-json")
 
 
+@pytest.mark.long
 @needs_go
 def test_go_walker_agrees_with_runner(tmp_path: Path) -> None:
     testee = str(tmp_path / "testee")
@@ -96,6 +98,7 @@ def test_go_walker_agrees_with_runner(tmp_path: Path) -> None:
     assert_agrees(tmp_path, walk, [testee], ["avro"], "avro", sample=SAMPLED)
 
 
+@pytest.mark.long
 @needs_java
 def test_java_walker_agrees_with_runner(tmp_path: Path) -> None:
     walk = [*QUICK_JAVA, "-cp", str(JAR), "WalkCorpus"]
@@ -178,12 +181,14 @@ def _verdicts_of_runner(
     return seen
 
 
+@pytest.mark.long
 @needs_node
 def test_javascript_comparison_agrees_with_judge_about_wrong_answers() -> None:
     script = [str(NODE), "--input-type=module", "-e", COMPARE_IN_JAVASCRIPT, str(COMPARE_JS)]
     assert_judges_wrong_answers_alike(script)
 
 
+@pytest.mark.long
 @needs_java
 def test_java_comparison_agrees_with_judge_about_wrong_answers(tmp_path: Path) -> None:
     source = tmp_path / "Compare.java"

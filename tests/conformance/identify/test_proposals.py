@@ -60,6 +60,7 @@ def decoded(candidate: Candidate, messages: Sequence[Message], context: Context)
     return count
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
 def test_every_proposal_for_the_corpus_decodes_as_it_says(format_name: str) -> None:
     refused = []
@@ -82,6 +83,7 @@ def decodes_with_its_definitions(found: Candidate, case: Case) -> bool:
     return len(case.messages) in (found.decoded, decoded(found, case.messages, context))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
 @given(data=st.data())
 def test_proposals_for_generated_messages_decode_all_of_them(

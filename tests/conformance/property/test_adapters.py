@@ -53,6 +53,7 @@ def assert_one_small_row(findings: Findings) -> None:
         assert len(events[0]["after"] or events[0]["before"]) <= 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_negative_numbers_that_javascript_loses_are_found(tmp_path: Path) -> None:
     for file in (ADAPTERS / "javascript").glob("*.js*"):
@@ -62,6 +63,7 @@ def test_negative_numbers_that_javascript_loses_are_found(tmp_path: Path) -> Non
     assert_one_small_row(found_by(["node", str(tmp_path / "testee.js")], "craft"))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_report_has_one_column_for_a_varint_that_javascript_misreads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -85,6 +87,7 @@ def test_report_has_one_column_for_a_varint_that_javascript_misreads(
     assert all(re.fullmatch(r"generated: 1 \w+ with [^,]+", title) for title in titles)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [

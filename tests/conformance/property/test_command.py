@@ -139,6 +139,7 @@ gc.callbacks.append(callback)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_in_callback", [False, True])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupt_ends_the_testee_and_writes_what_is_known(

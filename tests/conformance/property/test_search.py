@@ -80,6 +80,7 @@ def known_wrong_of(format_name: str, name: str) -> KnownWrong:
     return next(each for each in get_suite(format_name).known_wrong if each.name == name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("format_name", "name"),
     [

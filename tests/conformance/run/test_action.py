@@ -70,6 +70,7 @@ class Step:
         return dict(line.split("=", 1) for line in lines)
 
 
+@pytest.mark.long
 def test_step_writes_summary_and_reports(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     step = Step(tmp_path, COMMAND=REFERENCE, FORMATS="cdl-json", HTML="")

@@ -344,6 +344,7 @@ sys.exit(reference.main([]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_verify_that_is_killed_has_written_what_it_knew(

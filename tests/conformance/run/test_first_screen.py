@@ -87,6 +87,7 @@ def runs() -> Mapping[str, tuple[Results, Mapping[str, str]]]:
 Runs = Mapping[str, tuple[Results, Mapping[str, str]]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
 def test_first_screen_names_three_planted_faults(runs: Runs, format_name: str) -> None:
     results, faults = runs[format_name]
@@ -130,6 +131,7 @@ def test_junit_and_html_name_the_same_groups(runs: Runs, format_name: str) -> No
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
 def test_groups_hold_every_failure_and_begin_with_what_binds(runs: Runs, format_name: str) -> None:
     results, _ = runs[format_name]

@@ -243,6 +243,7 @@ def _default_handlers() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_default_handlers")
 @pytest.mark.parametrize("late_starts", [0, 1, 2])
 @pytest.mark.parametrize(

@@ -108,6 +108,7 @@ def test_picture_has_a_large_panel_and_one_for_each_batch_raw_and_compressed(
     assert f"axes_{number + 1}" not in groups
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_pictures_of_equal_figures_are_equal(
     small_results: SizeResults, tmp_path: Path, suffix: str

@@ -186,6 +186,7 @@ def test_every_compression_makes_these_rows_smaller() -> None:
         assert all(size < cell.sizes["none"] for name, size in cell.sizes.items() if name != "none")
 
 
+@pytest.mark.long
 def test_equal_seeds_give_equal_figures_also_in_several_processes(
     small_results: SizeResults,
 ) -> None:

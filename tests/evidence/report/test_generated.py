@@ -22,6 +22,7 @@ def known_wrong(format_name: str, *names: str) -> list[KnownWrong]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("format_name", "names"),
     [

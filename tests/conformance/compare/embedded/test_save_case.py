@@ -55,6 +55,7 @@ def assert_good(folder: Path, format_name: str, capsys: pytest.CaptureFixture[st
     assert main(words) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [[], ["--mask"]], ids=["as sent", "masked"])
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
 def test_differing_rows_of_each_format_become_cases(

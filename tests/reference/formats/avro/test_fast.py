@@ -282,6 +282,7 @@ def test_numbers_of_many_bytes_are_read(value: int, behind: bytes) -> None:
         assert read_length(bytes(out) + behind, 1) == (value, len(out))
 
 
+@pytest.mark.long
 def test_memory_is_bounded() -> None:
     """Every message has names that were never there before."""
     source = MemorySource()

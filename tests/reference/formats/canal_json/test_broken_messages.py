@@ -276,6 +276,7 @@ def _time_of(value: bytes) -> float:
     return min(times)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("make", "size"), SHAPES.values(), ids=SHAPES)
 def test_memory_grows_with_the_bytes(make: Callable[[int], bytes], size: int) -> None:
     value = make(size)

@@ -351,6 +351,7 @@ def test_many_definitions_of_one_version_are_kept_as_two() -> None:
         found.choose("s", "t", 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -321,6 +321,7 @@ def test_the_settings_are_heard(is_set: bool) -> None:
     assert sent == (["changed", "key", "key"] if is_set else [None, None, "key"])
 
 
+@pytest.mark.long
 def test_memory_is_bounded() -> None:
     """Every message has names, types and numbers that were never there before."""
     each = decoder()
