@@ -306,7 +306,7 @@ LEFT: dict[str, Callable[[Event], Hashable]] = {
     "columns outside the handle key": _of_row(_key_before_delete),
     "widths of integers and lengths": _of_row(_wide_types),
     "a read comes back as an insert": _of_row(lambda row: "insert" if row.op == "read" else row.op),
-    "the statement and its number; only truncate has a form": _what_and_table,
+    "the statement and its number; few but truncate have a form": _what_and_table,
     "the part below a second": _of_row(
         lambda row: None if row.position.commit_ms is None else row.position.commit_ms // 1000
     ),

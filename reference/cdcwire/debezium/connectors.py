@@ -64,6 +64,7 @@ class SourceOf:
     ``long_names_since``: the first version whose schemas and topics have the database in their
     names. ``counts_by_database``: the borders of transactions have it in the names of tables.
     ``transaction_place``: the field of the position that all changes of a transaction share.
+    ``has_statements``: it has a topic of schema changes.
     """
 
     name: str
@@ -81,6 +82,7 @@ class SourceOf:
     long_names_since: Version | None = None
     counts_by_database: bool = False
     transaction_place: TransactionPlace = "tx_id"
+    has_statements: bool = True
 
     def members_of(self, version: Version) -> tuple[Member, ...]:
         """Return the members that a version writes, in order."""
@@ -113,6 +115,7 @@ POSTGRESQL = SourceOf(
     ),
     whole_rows=False,  # REPLICA IDENTITY decides
     defaults_since=(1, 5),
+    has_statements=False,
 )
 MYSQL = SourceOf(
     "mysql",

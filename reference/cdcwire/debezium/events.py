@@ -5,7 +5,8 @@ Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``sna
 ``data_collection_order``, and those that ``connectors`` declares. CDL adds ``message_type`` where
 it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has ``message_key``; a
 logical message has ``content``, ``database``; a transaction's end has ``event_count``,
-``data_collections`` (JSON).
+``data_collections`` (JSON). A statement has ``table_changes`` (JSON), and ``source_table`` where
+the source names another table than usual.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from cdcwire.debezium.message import (
     Watermark,
 )
 from cdcwire.debezium.names import renamed, sent_selection
-from cdcwire.debezium.schema_changes import kind_of, table_of_change
+from cdcwire.debezium.schema_changes import kind_of, sent_table, table_of_change
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.source import table_named
 from cdcwire.debezium.unwrapped import is_sent_whole, key_of_deleted, unwrapped_events
@@ -200,11 +201,9 @@ def _schema_changes(ddl: Ddl, selection: Selection) -> Iterator[SchemaChange]:
         table = table_of_change(ddl, change)
         if table is None or table.name is None or selection.wants(table.schema, table.name):
             what = kind_of(ddl, change)
-            more: Extra = {}
-            if ddl.changes_text is not None:
-                more = {"table_changes": ddl.changes_text}
-                if table is not None and ddl.source.table != table.name:
-                    more["source_table"] = ddl.source.table
+            more: Extra = {"table_changes": "[]" if change is None else f"[{change.text}]"}
+            if ddl.source_table != sent_table(what, table):
+                more["source_table"] = ddl.source_table
             yield SchemaChange(
                 what, ddl.query, table=table, position=position, extra={**extra, **more}
             )

@@ -139,20 +139,23 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """One table after a statement. ``columns`` and ``key``: None where they are not known."""
+    """One table after a statement. ``columns`` and ``key``: None where they are not known.
+
+    ``text``: its JSON, which says more of the table than the model.
+    """
 
     type: str
     id: str
     columns: tuple[Column, ...] | None
     key: tuple[str, ...] | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
     """A statement that changes a schema, and the tables after it.
 
-    ``changes_text``: the JSON of ``tableChanges``, if it says more of a table than the model. Only
-    messages of a producer that can be written again have it.
+    ``source_table``: as the source has it, null or ``""`` where it names none.
     """
 
     query: str | None
@@ -164,7 +167,7 @@ class Ddl:
     envelope: Envelope
     key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
-    changes_text: str | None = None
+    source_table: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.fields import Fields, Origin, typed
 from cdcwire.connect.schema import RULES
-from cdcwire.connect.schemaless import json_text
 from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.strict_json import JsonObject, JsonValue, read_json
@@ -95,9 +94,6 @@ def ddl(fields: Fields, key: Key) -> Ddl:
     source = read_source(fields, has_table=False)
     listed = _json_of(fields, "tableChanges")
     changes = tuple(table_changes(listed, source_of(source.connector)))
-    text = None
-    if source_of(source.connector).has_undeclared and len(changes) == 1:
-        text = json_text(listed) if changes[0].columns is not None else None
     return Ddl(
         fields.optional_text("ddl"),
         fields.optional_text("databaseName"),
@@ -108,7 +104,7 @@ def ddl(fields: Fields, key: Key) -> Ddl:
         kept(fields),
         key_part(key),
         fields.origin.parsed.warnings,
-        text,
+        fields.struct("source").optional_text("table"),
     )
 
 

@@ -11,11 +11,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
+from cdcwire.connect.schema import RULES
+from cdcwire.connect.schemaless import json_text
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number, read_json
 from cdcwire.debezium.connectors import SourceOf, source_of
 from cdcwire.debezium.declared_types import declared_column, has_own_types
 from cdcwire.debezium.message import Ddl, TableChange
-from cdcwire.model.events import SchemaChangeKind, Table
+from cdcwire.model.events import Extra, SchemaChangeKind, Table
 from cdcwire.model.kinds import Column, UnknownType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
@@ -92,7 +95,31 @@ def table_changes(value: JsonValue, source: SourceOf) -> Iterator[TableChange]:
                     _column(each, source) for each in listed.items if isinstance(each, JsonObject)
                 ]
                 columns = tuple(each for each in found if each is not None)
-        yield TableChange(kind, name, columns, key)
+        yield TableChange(kind, name, columns, key, json_text(item))
+
+
+def sent_table(what: SchemaChangeKind, table: Table | None) -> str | None:
+    """Return the ``table`` that the source of a statement mostly has; that of an index is empty."""
+    if what in ("cindex", "dindex"):
+        return ""
+    return None if table is None else table.name
+
+
+def known_changes(extra: Extra, clause: str) -> JsonArray | None:
+    """Return the ``tableChanges`` that an event was read with; None without them.
+
+    Raises: EncodeError.
+    """
+    text = extra.get("table_changes")
+    if text is None:
+        return None
+    try:
+        changes = read_json(text.encode() if isinstance(text, str) else text, RULES).value
+    except (DecodeError, UnicodeEncodeError):
+        changes = None
+    if not isinstance(changes, JsonArray):
+        raise EncodeError("it is not a JSON list", clause, ("extra", "table_changes"))
+    return changes
 
 
 def _column(item: JsonObject, source: SourceOf) -> Column | None:

@@ -10,6 +10,8 @@ from cdcwire.connect.types import ENUM
 from cdcwire.debezium.shapes import Shape
 
 _COMMON = "io.debezium.connector.common."
+_INT32, _OPTIONAL_INT32 = Schema("int32"), Schema("int32", True)
+_OPTIONAL_BOOLEAN = Schema("boolean", True)
 
 
 def _version(shape: Shape) -> int | None:
@@ -112,6 +114,64 @@ def logical_schema(shape: Shape, content: ConnectType, has_block: bool) -> Schem
         fields.append(Field("transaction", block_schema(shape)))
     fields.append(Field("message", message))
     return Schema("struct", False, f"{name}Value", version, fields=tuple(fields))
+
+
+def _change_struct(shape: Shape, name: str, *fields: Field, optional: bool = False) -> Schema:
+    full_name = f"io.debezium.connector.schema.{name}"
+    return Schema("struct", optional, full_name, _version(shape), fields=fields)
+
+
+@lru_cache(maxsize=64)
+def changes_schema(shape: Shape) -> Schema:
+    """Return the schema of ``tableChanges``, the tables after a statement."""
+    texts = Schema("array", True, items=STRING)
+    comment = (Field("comment", OPTIONAL_STRING),) if shape.version >= (1, 8) else ()
+    since_2 = (Field("defaultValueExpression", OPTIONAL_STRING), Field("enumValues", texts))
+    column = _change_struct(
+        shape,
+        "Column",
+        Field("name", STRING),
+        Field("jdbcType", _INT32),
+        Field("nativeType", _OPTIONAL_INT32),
+        Field("typeName", STRING),
+        Field("typeExpression", OPTIONAL_STRING),
+        Field("charsetName", OPTIONAL_STRING),
+        Field("length", _OPTIONAL_INT32),
+        Field("scale", _OPTIONAL_INT32),
+        Field("position", _INT32),
+        *(Field(name, _OPTIONAL_BOOLEAN) for name in ("optional", "autoIncremented", "generated")),
+        *comment,
+        *(since_2 if shape.has_schema_versions else ()),
+    )
+    table = _change_struct(
+        shape,
+        "Table",
+        Field("defaultCharsetName", OPTIONAL_STRING),
+        Field("primaryKeyColumnNames", texts),
+        Field("columns", Schema("array", items=column)),
+        *comment,
+        optional=shape.has_schema_versions,
+    )
+    named = (Field("type", STRING), Field("id", STRING), Field("table", table))
+    return Schema("array", items=_change_struct(shape, "Change", *named))
+
+
+@lru_cache(maxsize=64)
+def statement_schema(shape: Shape) -> Schema:
+    """Return the value schema of a message of the schema change topic; that of 1.x has no time."""
+    fields = [Field("source", source_schema(shape))]
+    if shape.has_schema_versions:
+        fields.append(Field("ts_ms", INT64))
+    fields += [Field(name, OPTIONAL_STRING) for name in ("databaseName", "schemaName", "ddl")]
+    fields.append(Field("tableChanges", changes_schema(shape)))
+    name = f"io.debezium.connector.{shape.source.package}.SchemaChangeValue"
+    return Schema("struct", False, name, _version(shape), fields=tuple(fields))
+
+
+def statement_key_schema(shape: Shape) -> Schema:
+    """Return the key schema of a message of the schema change topic."""
+    name = f"io.debezium.connector.{shape.source.package}.SchemaChangeKey"
+    return Schema("struct", False, name, _version(shape), fields=(Field("databaseName", STRING),))
 
 
 def logical_key_schema(shape: Shape) -> Schema:

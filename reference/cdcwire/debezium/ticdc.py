@@ -13,10 +13,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cdcwire.connect.schema import RULES
 from cdcwire.connect.schemaless import json_text
-from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue
+from cdcwire.debezium.schema_changes import known_changes
 from cdcwire.debezium.settings import TicdcSettings
 from cdcwire.debezium.ticdc_columns import text_json
 from cdcwire.debezium.writing_parts import extra_text
@@ -221,15 +221,9 @@ def statement_parts(
 
 def _table_changes(event: SchemaChange, table: Table) -> str:
     """Return ``tableChanges``: as they came, or of no columns."""
-    known = extra_text(event.extra, "table_changes")
+    known = known_changes(event.extra, CLAUSE)
     if known is not None:
-        try:
-            changes = read_json(known.encode(), RULES).value
-        except (DecodeError, UnicodeEncodeError):
-            changes = None
-        if not isinstance(changes, JsonArray):
-            raise EncodeError("it is not a JSON list", CLAUSE, ("extra", "table_changes"))
-        return _json_text(changes)
+        return _json_text(known)
     if table.name is None or event.what == "truncate":
         return "[]"
     if event.what != "erase":

@@ -29,6 +29,7 @@ from cdcwire.debezium.writing_parts import (
     moment_values,
     source_values,
 )
+from cdcwire.debezium.writing_statements import write_statement
 from cdcwire.model.events import (
     Event,
     Extra,
@@ -92,7 +93,10 @@ def _messages(
         case RowChange():
             yield from _row_messages(event, writer, definitions, usual)
         case SchemaChange():
-            yield _truncate(event, writer, definitions)
+            if event.what == "truncate" and "table_changes" not in event.extra:
+                yield _truncate(event, writer, definitions)
+            else:
+                yield write_statement(event, writer)
         case Progress():
             yield write_heartbeat(event, writer)
         case Marker():
@@ -238,12 +242,8 @@ def _truncate(
     settings = writer.settings
     if settings.dialect == "cdl":
         raise EncodeError("CDL's messages have no schema changes", "debezium-json: truncate")
-    if event.what != "truncate" or event.table is None:
-        problem = (
-            f"a schema change {event.what} is read, not written: its tableChanges needs the JDBC "
-            "type, character set, comment, default and auto-increment of each column"
-        )
-        raise EncodeError(problem, "debezium-json: schema changes", ("what",))
+    if event.table is None:
+        raise EncodeError("a truncate needs its table", "debezium-json: truncate", ("table",))
     table = event.table
     known = definitions.get((table.schema, table.name), table)
     style = shape_of(event.extra, settings).style_of(settings)

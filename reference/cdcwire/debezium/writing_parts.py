@@ -29,6 +29,16 @@ def source_values(
     """Return the values of ``source`` in the order of its schema. Raises: EncodeError."""
     if table.name is None:
         raise EncodeError("a change needs the name of its table", _SOURCE)
+    return statement_source_values(table, position, extra, settings, op)
+
+
+def statement_source_values(
+    table: Table, position: Position, extra: Extra, settings: Settings, op: str = "c"
+) -> tuple[ConnectValue, ...]:
+    """Return the values of ``source``; that of a statement may have no table.
+
+    Raises: EncodeError.
+    """
     shape = shape_of(extra, settings)
     database, schema = table.database or settings.database, table.schema or ""
     declared = shape.source

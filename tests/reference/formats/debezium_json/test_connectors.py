@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from cdcwire import debezium_json
@@ -11,6 +15,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.connectors import CONNECTORS, LATEST, source_of, version_of
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
+from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.text import table_from_json
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.corpus.case import Case
@@ -81,14 +86,80 @@ DDL = [case for case in CASES if case.id.split("/")[1] == "schema-changes"]
 
 
 @pytest.mark.parametrize("case", DDL, ids=[case.id for case in DDL])
-def test_schema_change_is_written_whole_as_a_message_and_refused_as_an_event(case: Case) -> None:
-    """An event has no place for comments and character sets, so it can't make the message."""
+def test_schema_change_comes_back_as_a_message_and_as_an_event(case: Case) -> None:
     (message,) = case.messages
     assert isinstance(message, KafkaMessage)
     found = debezium_json.decode(message.value, key=message.key)
     assert debezium_json.encode(found) == (message.key, message.value)
     events = list(FORMAT.to_events(message, context=case.context()))
+    assert message.value is not None
+    has_schema = message.value.startswith(b'{"schema"')
+    context = Context(options={"schemas-enable": "true" if has_schema else "false"})
+    assert list(FORMAT.from_events(events, context=context)) == [message]
+
+
+MOMENT = Position(commit_ms=1, sent_ms=2, file="binlog.000001", pos=4, gtid="0-1-2")
+SCALAR = {"connector": "mysql", "connector_version": "2.7.4.Final", "source_name": "srv"}
+
+
+def written(change: SchemaChange, **options: str) -> dict[str, Any]:
+    context = Context(options={"schemas-enable": "false", **options})
+    (message,) = FORMAT.from_events([change], context=context)
+    assert isinstance(message, KafkaMessage)
+    assert message.value is not None
+    found: dict[str, Any] = json.loads(message.value)
+    return found
+
+
+def test_statement_of_an_event_that_was_not_read_says_no_columns() -> None:
+    table = Table("orders", "shop")
+    drop = SchemaChange("erase", "DROP TABLE orders", None, table, MOMENT, SCALAR)
+    found = written(drop)
+    assert found["tableChanges"] == [{"type": "DROP", "id": '"shop"."orders"', "table": None}]
+    assert (found["ts_ms"], found["databaseName"], found["schemaName"]) == (2, "shop", None)
+    index = SchemaChange("cindex", "CREATE INDEX i ON orders (a)", None, table, MOMENT, SCALAR)
+    found = written(index)
+    assert (found["tableChanges"], found["source"]["table"]) == ([], "")
+    database = SchemaChange("create", "CREATE DATABASE shop", None, Table(None, "shop"), MOMENT)
+    found = written(replace(database, extra=SCALAR))
+    assert (found["source"]["db"], found["source"]["table"]) == ("shop", None)
+
+
+def test_statement_before_2_0_has_no_time_and_a_drop_no_table() -> None:
+    old = {**SCALAR, "connector_version": "1.9.8.Final"}
+    drop = SchemaChange("erase", "DROP TABLE t", None, Table("t", "shop"), MOMENT, old)
+    found = written(drop)
+    assert list(found) == ["source", "databaseName", "schemaName", "ddl", "tableChanges"]
+    assert found["tableChanges"] == []
+
+
+def test_levels_of_a_table_are_those_of_its_connector() -> None:
+    extra = {**SCALAR, "connector": "sqlserver"}
+    table = Table("orders", "dbo", "shop")
+    found = written(SchemaChange("erase", None, None, table, replace(MOMENT, gtid=None), extra))
+    assert found["tableChanges"][0]["id"] == '"shop"."dbo"."orders"'
+    assert (found["databaseName"], found["schemaName"], found["ddl"]) == ("shop", "dbo", None)
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (SchemaChange("alter", "ALTER TABLE t ADD c INT", None, Table("t", "s")), ("what",)),
+        (SchemaChange("rename", None, None, Table("t", "s")), ("query",)),
+        (SchemaChange("erase", "DROP TABLE t", None, Table("t", "s")), ("position", "sent_ms")),
+        (
+            SchemaChange("alter", "ALTER", extra={"table_changes": '[{"type":1}]'}),
+            ("extra", "table_changes", 0, "type"),
+        ),
+        (
+            SchemaChange("alter", "ALTER", extra={"connector": "postgresql"}),
+            ("what",),
+        ),
+    ],
+)
+def test_statement_that_has_no_form_is_refused(change: SchemaChange, path: tuple[str, ...]) -> None:
+    position = replace(MOMENT, sent_ms=None) if path[-1] == "sent_ms" else MOMENT
     with pytest.raises(EncodeError) as caught:
-        list(FORMAT.from_events(events, context=Context()))
+        written(replace(change, position=position, extra={**SCALAR, **change.extra}))
     assert caught.value.clause == "debezium-json: schema changes"
-    assert caught.value.path == ("events", 0, "what")
+    assert caught.value.path == ("events", 0, *path)
