@@ -125,8 +125,9 @@ def follow(
         try:
             for window in follow_feeds(
                 spark,
-                *(work.left, work.right, work.options),
-                *(follow_options, report, metrics.observe),
+                *(work.left, work.right, work.options, follow_options),
+                report=report,
+                observe=metrics.observe,
             ):
                 found = replace(window, comparison=work.masking.shown(window.comparison))
                 metrics.add(found)

@@ -78,6 +78,7 @@ def produce(
     messages: Iterable[KafkaMessage],
     partition: int = 0,
     settings: Mapping[str, object] | None = None,
+    *,
     after_each: Callable[[int, int], None] | None = None,
     clock: Callable[[int], int] | None = None,
 ) -> list[Refused]:

@@ -174,11 +174,11 @@ def _payload(
                     text = f"{text} ({schema_of.name or schema_of.type})"
                 at, of_column = (*inner, column.name), _column_clause(column, schema_of)
                 about = subjects.of_inner(name, column.name)
-                spans.add(column.end, at, text, of_column, "", column.value, about)
+                spans.add(column.end, at, text, of_column, value=column.value, subject=about)
             spans.add(member.end, inner, "end", clause)
         else:
             text, about = json_text(member.value), subjects.of(name)
-            spans.add(member.end, inner, text, clause, note, member.value, about)
+            spans.add(member.end, inner, text, clause, note, value=member.value, subject=about)
 
 
 def _known_schema(member: Member | None) -> Schema | None:

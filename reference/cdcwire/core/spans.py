@@ -33,6 +33,7 @@ class Spans:
         text: str,
         clause: str,
         note: str = "",
+        *,
         value: object = None,
         subject: Subject | None = None,
     ) -> None:

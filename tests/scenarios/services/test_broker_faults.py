@@ -68,7 +68,7 @@ class Beside:
             time.sleep(pace)
 
         with ThreadPoolExecutor(1) as pool:
-            assert produce(kafka, topic, messages, 0, settings, after_each) == []
+            assert produce(kafka, topic, messages, 0, settings, after_each=after_each) == []
             faults[0].result()
 
 

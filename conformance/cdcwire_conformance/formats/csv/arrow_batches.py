@@ -102,12 +102,11 @@ class CsvColumns:
 
         Raises: Irregular, after the batches before the irregular record.
         """
-        version = self.version_of(path)
         first = 0
-        for block in version.reader.blocks(file.value):
+        for block in self.version_of(path).reader.blocks(file.value):
             changes = changes_of(block, first)
             try:
-                batch = self._batch(builder, block, changes, version, path, takes, places)
+                batch = self._batch(builder, block, changes, path, takes, places)
             except ConversionError as error:
                 raise Irregular from error
             first += block.rows
@@ -118,12 +117,11 @@ class CsvColumns:
         builder: BatchBuilder,
         block: Block,
         changes: Changes,
-        version: _Version,
         place: DataPath,
         takes: Takes,
         places: Places,
     ) -> pa.RecordBatch | None:
-        images = builder.images
+        images, version = builder.images, self.version_of(place)
         plan = images.plan(version.plan.columns)
         if all(step is None for step in plan.steps):
             raise Irregular

@@ -145,6 +145,7 @@ def follow_feeds(
     right: ComparedFeed,
     options: CompareOptions = DEFAULT_OPTIONS,
     follow: FollowOptions = DEFAULT_FOLLOW_OPTIONS,
+    *,
     report: Callable[[str], None] = lambda text: None,
     observe: Callable[[FollowStatus], None] = lambda status: None,
 ) -> Iterator[WindowComparison]:

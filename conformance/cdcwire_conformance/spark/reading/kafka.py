@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
@@ -65,8 +65,8 @@ def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = T
     try:
         partitions = client.partitions()
         first, behind = client.offsets(partitions, "earliest"), client.offsets(partitions, "latest")
-        starts = _resolved(client, topic.start, "from", first, first, behind, must_have)
-        ends = _resolved(client, topic.end, "to", behind, first, behind, must_have)
+        starts = _resolved(client, topic.start, "from", first, behind, must_have)
+        ends = _resolved(client, topic.end, "to", first, behind, must_have)
     finally:
         client.close()
     for each in partitions:
@@ -83,13 +83,12 @@ def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = T
 def _resolved(
     client: _Client,
     bound: Bound,
-    name: str,
-    default: Offsets,
+    name: Literal["from", "to"],
     first: Offsets,
     behind: Offsets,
     must_have: bool,
 ) -> Offsets:
-    """Return the offset of a bound in each partition. ``default``: of those that it doesn't name.
+    """Return the offset of a bound in each partition, an end of the topic where it names none.
 
     An offset that is asked for and not there is an error: records would be missing.
     """
@@ -110,7 +109,7 @@ def _resolved(
         if must_have and not first[place] <= offset <= behind[place]:
             has = f"begins at {first[place]} and ends before {behind[place]}"
             raise SourceError(f"{client.topic}: {partition} {has}; {name} says {offset}")
-    return {**default, **asked}
+    return {**(first if name == "from" else behind), **asked}
 
 
 def _placed(

@@ -76,6 +76,7 @@ def events_of(
     blobs: Mapping[str, bytes] = NO_BLOBS,
     selection: Selection = EVERYTHING,
     definitions: Definitions = NO_DEFINITIONS,
+    *,
     partition: int | None = None,
     version: int | None = None,
 ) -> list[Event]:

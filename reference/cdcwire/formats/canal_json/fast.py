@@ -152,8 +152,8 @@ class RowDecoder(FastDecoder):
                 self.blobs,
                 self.selection,
                 self._definitions,
-                partition,
-                version,
+                partition=partition,
+                version=version,
             )
         )
 

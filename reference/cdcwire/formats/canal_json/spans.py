@@ -163,27 +163,26 @@ class _Spans(Spans):
         names = _text_of(known, "database"), _text_of(known, "table")
         definition = definitions.columns(*names, version)
         types = _types_of(known.get("mysqlType"))
-        line = _Line(path, self.events if path else None, _text_of(known, "type") == DELETE)
+        is_delete = _text_of(known, "type") == DELETE
+        line = _Line(path, self.events if path else None, is_delete, types, definition)
         for member in found.members:
-            yield from self._member(member, line, types, definition)
+            yield from self._member(member, line)
             yield
         self.add(document.end, path, "end", RULES.text_clause)
         rows = known["data"].value if "data" in known else None
         self.events += len(rows.items) if isinstance(rows, JsonArray) else 1
 
-    def _member(
-        self, member: Member, line: _Line, types: Mapping[str, str], definition: Definition
-    ) -> Iterator[None]:
+    def _member(self, member: Member, line: _Line) -> Iterator[None]:
         name, value = member.name, member.value
         clause, inner = _CLAUSES.get(name, _UNKNOWN), (*line.path, name)
         subject = line.subject(name)
         if name in ("data", "old") and isinstance(value, JsonArray):
             self.add(member.start + 1, inner, f"{len(value.items)} rows", clause)
             for index, item in enumerate(value.items):
-                start, end = value.places[2 * index : 2 * index + 2]
+                place = value.places[2 * index], value.places[2 * index + 1]
                 side: EventPart = "before" if name == "old" or line.is_delete else "after"
                 row = Subject(self.events + index, (side,))
-                self._row(item, start, end, (*inner, index), clause, types, definition, row)
+                self._row(item, place, (*inner, index), clause, line, row)
                 yield
             self.add(member.end, inner, "end", clause)
         elif name in ("sqlType", "mysqlType", "_tidb") and isinstance(value, JsonObject):
@@ -193,29 +192,32 @@ class _Spans(Spans):
                 note = _UNKNOWN_NOTE if own == _UNKNOWN else ""
                 about = line.subject(each.name) if name == "_tidb" else None
                 text = _number_text(each)
-                self.add(each.end, (*inner, each.name), text, own, note, each.value, about)
+                self.add(
+                    each.end, (*inner, each.name), text, own, note, value=each.value, subject=about
+                )
             self.add(member.end, inner, "end", clause)
         else:
             note = _UNKNOWN_NOTE if clause == _UNKNOWN else ""
-            self.add(member.end, inner, _number_text(member), clause, note, value, subject)
+            self.add(
+                member.end, inner, _number_text(member), clause, note, value=value, subject=subject
+            )
 
     def _row(
         self,
         row: JsonValue,
-        start: int,
-        end: int,
+        place: tuple[int, int],
         path: Path,
         clause: str,
-        types: Mapping[str, str],
-        definition: Definition,
+        line: _Line,
         subject: Subject,
     ) -> None:
+        start, end = place
         if not isinstance(row, JsonObject):
             self.add(end, path, _shown(row), clause, subject=subject)
             return
         self.add(start + 1, path, f"a row of {len(row.members)}", clause, subject=subject)
         for member in row.members:
-            text, own = _value_text(member, types.get(member.name), definition)
+            text, own = _value_text(member, line.types.get(member.name), line.definition)
             column = replace(subject, name=member.name)
             self.add(member.end, (*path, member.name), text, own, subject=column)
         self.add(end, path, "end", clause)
@@ -223,11 +225,16 @@ class _Spans(Spans):
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The object of a message, or of a file's line. ``event``: None for that of a message."""
+    """The object of a message, or of a file's line. ``event``: None for that of a message.
+
+    ``types``: what it says of its columns. ``definition``: of its table.
+    """
 
     path: Path
     event: int | None
     is_delete: bool
+    types: Mapping[str, str]
+    definition: Definition
 
     def subject(self, name: str) -> Subject | None:
         """Return the subject of a member of the object or of its extension."""

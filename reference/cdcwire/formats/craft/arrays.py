@@ -57,7 +57,7 @@ def read_uvarints(
     reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read ``count`` uvarints."""
-    return _read_each(reader, count, place, profile, read_uvarint, None, check)
+    return _read_each(reader, count, place, profile, read_uvarint, check=check)
 
 
 def write_uvarints(
@@ -72,7 +72,7 @@ def read_varints(
     reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read ``count`` zigzag varints."""
-    return _read_each(reader, count, place, profile, read_varint, None, check)
+    return _read_each(reader, count, place, profile, read_varint, check=check)
 
 
 def write_varints(
@@ -87,7 +87,9 @@ def read_delta_uvarints(
     reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read a base value and differences, each to the element before it, modulo 2**64."""
-    return _read_each(reader, count, place, profile, read_uvarint, _sum_unsigned, check)
+    return _read_each(
+        reader, count, place, profile, read_uvarint, combine=_sum_unsigned, check=check
+    )
 
 
 def write_delta_uvarints(
@@ -108,7 +110,7 @@ def read_delta_varints(
     reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read a base value and differences as zigzag varints, wrapping at 64 bits."""
-    return _read_each(reader, count, place, profile, read_varint, _sum_signed, check)
+    return _read_each(reader, count, place, profile, read_varint, combine=_sum_signed, check=check)
 
 
 def write_delta_varints(
@@ -236,8 +238,9 @@ def _read_each(
     place: ArrayPath,
     profile: Profile,
     read_one: Callable[[Reader, str], int],
-    combine: Callable[[int, int], int] | None,
-    check: NumberCheck | None,
+    *,
+    combine: Callable[[int, int], int] | None = None,
+    check: NumberCheck | None = None,
 ) -> list[int]:
     check_count(reader, count, place.before, place.clause)
     clause, noted = profile.integers, reader.noted

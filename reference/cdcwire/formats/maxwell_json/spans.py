@@ -156,7 +156,8 @@ class _Spans(Spans):
                 note = _UNKNOWN_NOTE if clause == UNKNOWN else ""
                 text = _member_text(member, is_ddl=is_ddl)
                 kind = value if member.name == "type" else None
-                self.add(member.end, path, text, clause, note, kind, _SUBJECTS.get(member.name))
+                subject = _SUBJECTS.get(member.name)
+                self.add(member.end, path, text, clause, note, value=kind, subject=subject)
         self.add(document.end, (), "end", RULES.text_clause)
 
     def _row(self, row: JsonObject, path: Path, member: Member, clause: str) -> None:

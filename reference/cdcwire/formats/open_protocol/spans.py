@@ -114,7 +114,7 @@ class _Part(Spans):
             note = "not known, ignored"
         text = text or json_text(member.value)
         path = (*path, member.name)
-        self.add(member.end, path, text, clause, note, member.value, subject)
+        self.add(member.end, path, text, clause, note, value=member.value, subject=subject)
 
 
 def _key_spans(part: _Part, event_types: list[int]) -> Iterator[None]:

@@ -150,8 +150,9 @@ class _Spans(Spans):
         else:
             note = _UNKNOWN_NOTE if clause == UNKNOWN else ""
             shown = value if name == "type" else None
-            subject = _subject(name)
-            self.add(member.end, path, _text(member), clause, note, shown, self._of(subject))
+            subject = self._of(_subject(name))
+            text = _text(member)
+            self.add(member.end, path, text, clause, note, value=shown, subject=subject)
 
     def _row(self, member: Member, row: JsonObject, definition: Definition | None) -> None:
         side = _SIDES[member.name]
