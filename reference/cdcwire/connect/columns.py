@@ -97,7 +97,7 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
         case kinds.BoolType():
             return ColumnPlan(Schema("boolean"), as_it_is)
         case kinds.IntType():
-            return _integer_plan(kind, style)
+            return _integer_plan(kind, source, style)
         case kinds.YearType():
             return ColumnPlan(Schema("int32", name=types.YEAR, version=1), as_it_is)
         case kinds.FloatType(bits):
@@ -224,7 +224,7 @@ _SIGNED: dict[int, ConnectType] = {
 }
 
 
-def _integer_plan(kind: kinds.IntType, style: Style) -> ColumnPlan:
+def _integer_plan(kind: kinds.IntType, source: str | None, style: Style) -> ColumnPlan:
     low, high = (
         (0, 1 << kind.bits) if kind.unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
     )
@@ -240,7 +240,7 @@ def _integer_plan(kind: kinds.IntType, style: Style) -> ColumnPlan:
         return ColumnPlan(Schema(_WIDER[kind.bits]), checked)
     if style.is_cdl:
         return ColumnPlan(cdc_schema(style, types.CDC_DECIMAL), lambda value: str(checked(value)))
-    if style.unsigned == "long":
+    if style.unsigned == "long" or (style.unsigned == "auto" and source == "int64"):
         return ColumnPlan(Schema("int64"), lambda value: _wrapped(checked(value)))
     pairs = [("scale", "0")]
     if style.unsigned == "precise":

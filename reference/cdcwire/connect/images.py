@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from cdcwire.connect.columns import plan_column, row_of, struct_of
 from cdcwire.connect.schema import ConnectValue, Field, Schema
+from cdcwire.connect.schemaless import SPECIAL_FLOATS
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.model.events import Image, RowChange, Table
-from cdcwire.model.kinds import Column
+from cdcwire.model.kinds import Column, FloatType, UnknownType, Value
 
 _STRUCTS = "connect: struct values"
 _NULLS = "connect: null values"
@@ -45,12 +46,34 @@ def written_rows(event: RowChange, style: Style) -> WrittenRows:
     shown = event.after if event.after is not None else event.before
     if shown is None:
         raise EncodeError("a change has no row", _STRUCTS)
-    columns = shown.columns
+    columns = _columns_of(event, shown)
     before, after = (_row(name, event, columns, style) for name in ("before", "after"))
     struct, key, places = schemas_of(event.table, columns, style)
     names = [column.name for column in columns]
     key_before, key_after = (_key(row, places, names) for row in (before, after))
     return WrittenRows(struct, before, after, key, key_before, key_after)
+
+
+def _columns_of(event: RowChange, shown: Image) -> tuple[Column, ...]:
+    """Return the columns of both images.
+
+    Without a schema NULL shows no type, and NaN is a text. Then the other image has the type.
+    """
+    if event.before is None or event.before.columns == shown.columns:
+        return shown.columns
+    others = {column.name: column for column in event.before.columns}
+    return tuple(_shown(column, value, others) for column, value in shown.pairs)
+
+
+def _shown(column: Column, value: Value, others: dict[str, Column]) -> Column:
+    other = others.get(column.name, column)
+    is_special = value in SPECIAL_FLOATS and isinstance(other.type, FloatType)
+    return other if is_special or isinstance(column.type, UnknownType) else column
+
+
+def _as_shown(column: Column, value: Value) -> Value:
+    is_special = isinstance(column.type, FloatType) and value in SPECIAL_FLOATS
+    return float(value) if is_special else value
 
 
 def schemas_of(
@@ -87,7 +110,7 @@ def _row(
             if by_name.keys() != {column.name for column in columns}:
                 problem = "the images before and after have other columns"
                 raise EncodeError(problem, _STRUCTS)
-            image = Image(columns, tuple(by_name[column.name] for column in columns))
+            image = Image(columns, tuple(_as_shown(c, by_name[c.name]) for c in columns))
         return row_of(image, style)
 
 

@@ -21,7 +21,7 @@ _BOOLEAN = Schema("boolean", optional=True)
 _STRING = Schema("string", optional=True)
 _NULL = Schema("string", optional=True, name=UNTYPED)
 _WHOLE = Schema("bytes", True, CONNECT_DECIMAL, 1, parameters=(("scale", "0"),))
-_SPECIAL_FLOATS = ("NaN", "Infinity", "-Infinity")  # as JsonConverter writes them
+SPECIAL_FLOATS = ("NaN", "Infinity", "-Infinity")  # as JsonConverter writes them
 
 
 def inferred_schema(json: JsonValue) -> Schema:
@@ -58,7 +58,7 @@ def _common_schema(items: Iterable[JsonValue]) -> Schema:
     if arrays and len(arrays) == len(shown):
         inner = _common_schema(item for array in arrays for item in array.items)
         return Schema("array", True, items=inner)
-    found = {_DOUBLE if item in _SPECIAL_FLOATS else inferred_schema(item) for item in shown}
+    found = {_DOUBLE if item in SPECIAL_FLOATS else inferred_schema(item) for item in shown}
     if found == {_DOUBLE} and not any(isinstance(item, Number) for item in shown):
         return _STRING  # words that only look like floats
     for wider, narrower in ((_DOUBLE, {_DOUBLE, _INT64, _WHOLE}), (_WHOLE, {_WHOLE, _INT64})):

@@ -2,20 +2,22 @@
 
 Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``,
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``transaction_id``,
-``data_collection_order``, and those that ``connectors`` declares. CDL adds ``message_type`` where
-it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has ``message_key``; a
-logical message has ``content``, ``database``; a transaction's end has ``event_count``,
-``data_collections`` (JSON). A statement has ``table_changes`` (JSON), and ``source_table`` where
-the source names another table than usual.
+``data_collection_order``, ``column_notes`` (JSON), and those that ``connectors`` declares. CDL adds
+``message_type`` where it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has
+``message_key``; a logical message has ``content``, ``database``; a transaction's end has
+``event_count``, ``data_collections`` (JSON). A statement has ``table_changes`` (JSON), and
+``source_table`` where the source names another table than usual.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.connect.cdl import ROW_CHANGE
+from cdcwire.connect.logical import columns_of
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import (
@@ -34,6 +36,7 @@ from cdcwire.debezium.message import (
     Watermark,
 )
 from cdcwire.debezium.names import renamed, sent_selection
+from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.schema_changes import kind_of, sent_table, table_of_change
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.source import table_named
@@ -101,8 +104,11 @@ def events_of(
 
 
 def table_of(change: Change) -> Table:
-    """Return the table of a change. A truncate has no Kafka key in any table."""
-    return table_named(change.source, None if change.op == "t" else change.key)
+    """Return the table of a change. A truncate has the columns, but no Kafka key in any table."""
+    if change.op != "t":
+        return table_named(change.source, change.key)
+    columns = columns_of(change.after.schema)
+    return replace(table_named(change.source), columns=columns or None)
 
 
 def _change_event(
@@ -161,6 +167,9 @@ def _position(source: Source, ts_ms: int | None, block: Block | None) -> Positio
 
 def _extra(change: Change) -> Extra:
     extra = source_extra(change.source, change.transaction)
+    notes = notes_of(change.after.schema)
+    if notes is not None:
+        extra["column_notes"] = notes
     if change.physical_table is not None:
         extra["physical_table"] = change.physical_table
     for name, value in (("ts_us", change.ts_us), ("ts_ns", change.ts_ns)):

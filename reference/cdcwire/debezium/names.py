@@ -28,6 +28,7 @@ from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import Change, Message, Names, Unwrapped
 from cdcwire.debezium.source import table_named
 from cdcwire.model.events import Image, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column
 
 NAMES = "debezium-json: names"
 _BAD = re.compile(r"[^A-Za-z0-9_]")
@@ -190,7 +191,11 @@ def renamed(event: RowChange | SchemaChange, names: Names | None) -> RowChange |
     if not names:
         return event
     if isinstance(event, SchemaChange):
-        return event  # a truncate, whose table has no columns
+        cleared = event.table
+        if cleared is None or cleared.columns is None:
+            return event
+        cleared = replace(cleared, columns=_original(cleared.columns, names))
+        return replace(event, table=cleared)
     table = event.table
     if table.key is not None:
         table = replace(table, key=tuple(names.get(name, name) for name in table.key))
@@ -213,5 +218,8 @@ def renamed_image(image: Image | None, names: Names) -> Image | None:
     """Return an image with the original names of its columns."""
     if image is None:
         return None
-    columns = tuple(replace(each, name=names.get(each.name, each.name)) for each in image.columns)
-    return replace(image, columns=columns)
+    return replace(image, columns=_original(image.columns, names))
+
+
+def _original(columns: tuple[Column, ...], names: Names) -> tuple[Column, ...]:
+    return tuple(replace(each, name=names.get(each.name, each.name)) for each in columns)

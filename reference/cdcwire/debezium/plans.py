@@ -28,6 +28,7 @@ from cdcwire.core.context import Selection
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.events import OPS, Extra, source_extra
 from cdcwire.debezium.message import Source
+from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.reading import CDL_CONNECTORS, USUAL_SNAPSHOTS
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.source import places_of, table_named, warnings_of
@@ -273,6 +274,7 @@ class _Lines:
             "extra = base.copy()",
             *extra,
             *lines_of_block,
+            *self._notes(),
             "if physical_table is not None: extra['physical_table'] = physical_table",
             *self._moments(),
             *self._cdl(),
@@ -350,6 +352,11 @@ class _Lines:
         if not block.schema.optional:
             return lines, True
         return ["tx_order = None", f"if {block.name} is not None:", *indented(lines)], True
+
+    def _notes(self) -> list[str]:
+        row = self.payload.struct("after")
+        notes = None if row is None else notes_of(row.schema)
+        return [] if notes is None else [f"extra['column_notes'] = {notes!r}"]
 
     def _moments(self) -> list[str]:
         lines = []

@@ -19,7 +19,7 @@ from cdcwire.debezium.connectors import SourceOf, source_of
 from cdcwire.debezium.declared_types import declared_column, has_own_types
 from cdcwire.debezium.message import Ddl, TableChange
 from cdcwire.model.events import Extra, SchemaChangeKind, Table
-from cdcwire.model.kinds import Column, UnknownType
+from cdcwire.model.kinds import Column, EnumType, SetType, UnknownType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 
 MEMBERS = frozenset(("source", "ts_ms", "databaseName", "schemaName", "ddl", "tableChanges"))
@@ -133,7 +133,11 @@ def _column(item: JsonObject, source: SourceOf) -> Column | None:
         length = None
     if has_own_types(source):
         return replace(declared_column(source, name, type_name, length, scale), nullable=nullable)
-    text = _declared_text(type_name, length, scale, _member(item, "enumValues"))
+    labels = _member(item, "enumValues")
+    if labels is None and type_name.upper() in ("ENUM", "SET"):  # as before 2.0
+        kind = EnumType() if type_name.upper() == "ENUM" else SetType()
+        return Column(name, kind, type_name.lower(), nullable)
+    text = _declared_text(type_name, length, scale, labels)
     try:
         declared = parse_declared(text)
     except ValueError:

@@ -13,6 +13,7 @@ from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.made_up import filled
 from cdcwire.debezium.names import adjusted_columns, with_adjusted_columns
+from cdcwire.debezium.notes import with_notes
 from cdcwire.debezium.schemas import (
     block_schema,
     moments,
@@ -131,6 +132,9 @@ def _row_messages(
         yield KafkaMessage(None, writer.value(cdl_envelope(event, rows, settings)))
         return
     rows = with_adjusted_columns(rows, settings.field_names)
+    notes = extra_text(event.extra, "column_notes")
+    struct, key = with_notes(rows.struct, notes), with_notes(rows.key, notes)
+    rows = replace(rows, struct=struct, key=key)
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
         yield _row_message(event, rows, OPS[event.op], writer)
@@ -248,8 +252,9 @@ def _truncate(
     known = definitions.get((table.schema, table.name), table)
     style = shape_of(event.extra, settings).style_of(settings)
     struct, _, _ = schemas_of(replace(known, key=()), known.columns or (), style)
-    struct = adjusted_columns(struct, settings.field_names)
     position, extra = event.position, event.extra
+    struct = adjusted_columns(struct, settings.field_names)
+    struct = with_notes(struct, extra_text(extra, "column_notes"))
     rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
     envelope = _envelope(table, position, extra, rows, "t", settings)
     return KafkaMessage(None, writer.value(envelope))

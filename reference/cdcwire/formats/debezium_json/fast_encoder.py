@@ -20,6 +20,7 @@ from cdcwire.core.compiled import FastEncoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.connectors import TEXT_PLACES, Member
+from cdcwire.debezium.notes import with_notes
 from cdcwire.debezium.schemas import block_schema, source_schema
 from cdcwire.debezium.shapes import Shape, shape_of
 from cdcwire.debezium.writing import (
@@ -80,7 +81,8 @@ class RowEncoder(FastEncoder[KafkaMessage]):
             self._rows[style] = rows = UsualRows(style)
         plan, before, after, key = rows.row(change)
         server = extra_text(extra, "source_name") or self._settings.topic_prefix
-        name = f"{shape.source.name}/{shape.version}/{bool(extra)}/{server}"
+        notes = extra_text(extra, "column_notes") or ""
+        name = f"{shape.source.name}/{shape.version}/{bool(extra)}/{server}/{notes}"
         template = plan.made_by(name, lambda: self._template(change, plan, shape))
         op = OPS[change.op]
         source = self._source(change, op, template, shape)
@@ -135,15 +137,17 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         names = self._settings.schema_names, self._settings.field_names
         if self._settings.transforms != "none" or names != ("none", "none"):
             raise Irregular
-        table = change.table
+        table, key_schema = change.table, plan.key
         if self._is_cdl:
             has_heartbeat = self._settings.heartbeat_identifier == "append"
             name = f"{table.schema}.{table.name}"
             schema = cdl_schema(name, plan.struct, plan.key, has_heartbeat)
         else:
             name = names_of(table, self._settings, change.extra)
-            schema = envelope_schema(name, plan.struct, shape)
-        key_schema = replace(plan.key, name=shape.safe_name(name, "Key"))
+            notes = extra_text(change.extra, "column_notes")
+            schema = envelope_schema(name, with_notes(plan.struct, notes), shape)
+            key_schema = with_notes(plan.key, notes)
+        key_schema = replace(key_schema, name=shape.safe_name(name, "Key"))
         wrapped = self._settings.schemas_enable != "false"
         sources: dict[str, str] = {}
         places: tuple[Member, ...] = ()
