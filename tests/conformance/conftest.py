@@ -34,6 +34,7 @@ def _missing() -> list[str]:
     return missing if has_java else [*missing, "java"]
 
 
+_IS_NIGHTLY = os.environ.get("CDCWIRE_HYPOTHESIS", "quick") != "quick"
 _MISSING = _missing()
 _LEFT_OUT = [
     *(["decode", "compare"] if "pyarrow" in _MISSING else []),
@@ -96,15 +97,17 @@ def changes_of_table() -> Callable[..., pa.Table]:
 
 @pytest.fixture(scope="session")
 def on_spark() -> bool:
-    """Return True if Spark, which is installed then, compares tables of many cases too."""
-    return not _MISSING
+    """Return True if Spark, which is installed then, compares tables of many cases too.
+
+    They are rules, which the embedded engine shows: with Spark they are long tests.
+    """
+    return not _MISSING and (_IS_NIGHTLY or os.environ.get("CDCWIRE_LONG") == "all")
 
 
 @pytest.fixture
 def engines() -> tuple[str, ...]:
     """The engines of ``compare``. The nightly run has Spark too, where it is installed."""
-    is_nightly = os.environ.get("CDCWIRE_HYPOTHESIS", "quick") != "quick"
-    return ("embedded", "spark") if is_nightly and not _MISSING else ("embedded",)
+    return ("embedded", "spark") if _IS_NIGHTLY and not _MISSING else ("embedded",)
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
     assert set(left_out(document)) == lost
 
 
+@pytest.mark.long
 def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path: Path) -> None:
     events = stream("orders-10", 120)
     deletes = [number for number, event in enumerate(events) if event.op == "delete"]

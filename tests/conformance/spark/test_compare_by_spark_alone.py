@@ -54,6 +54,7 @@ def ddl(ts: int, query: str) -> SchemaChange:
     return SchemaChange("query", query, 5, Table("t", "s"), Position(commit_ts=ts))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("named", [("partition", "offset"), ("offset",), ("topic", "offset")])
 def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tells(
     compare: Compare, tmp_path: Path, named: tuple[str, ...]

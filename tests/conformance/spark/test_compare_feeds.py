@@ -36,6 +36,7 @@ from cdcwire_generators.workloads import workload
 pytestmark = pytest.mark.usefixtures("spark")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_name", ["craft", "csv"])
 def test_differing_rows_become_the_same_cases_on_both_engines(
     format_name: str,

@@ -79,6 +79,7 @@ def test_three_causes_in_ten_thousand_rows_are_three_patterns(found: TableCompar
     assert len(found.differences) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("note", "lacking"), [("b", "left"), ("other", None)])
 def test_absent_columns_of_a_before_image_are_compared_with_the_after_image(
     frame_of: Callable[..., DataFrame], note: str, lacking: str | None

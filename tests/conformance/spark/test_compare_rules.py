@@ -139,6 +139,7 @@ def test_presence_that_one_frame_does_not_tell_is_left_out(frame_of: MakeFrame) 
     assert [name for name, _ in found.left_out] == ["half", "before_has", "after_has"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exact", [False, True], ids=["fingerprints", "exact"])
 def test_image_that_does_not_tell_presence_has_all(frame_of: MakeFrame, exact: bool) -> None:
     changes = [insert(1, None), {**insert(2, 5), "after": {"id": 2, "n": 5}}]

@@ -174,6 +174,7 @@ def found(request: pytest.FixtureRequest, spark: SparkSession, feed: str, wrong_
     return compare_table(rows, left, CompareOptions(limit=100)).tables[0]
 
 
+@pytest.mark.long
 def test_each_wrong_row_is_counted(found: Any) -> None:
     from cdcwire_conformance.compare.report import named_counts
 

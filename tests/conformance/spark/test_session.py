@@ -112,6 +112,7 @@ for place in places:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["setting", "environment"])
 def test_files_of_spark_in_the_users_directories_are_removed(tmp_path: Path, by: str) -> None:
     places = [str(tmp_path / name) for name in ("a", "b")]

@@ -1,8 +1,8 @@
 """Changes by hand, compared by the embedded engine, and on Spark where that is asked for.
 
 Each is compared by digests and by all columns, which have to give the same. ``compare_tables`` is
-for what has many cases in one pair of frames: Spark compares them wherever it is installed. Spark
-compares what ``compare_frames`` compares in the nightly run.
+for what has many cases in one pair of frames: Spark compares them where the long tests run too.
+Spark compares what ``compare_frames`` compares in the nightly run.
 """
 
 from __future__ import annotations
