@@ -18,7 +18,7 @@ _NULLS = "connect: null values"
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """``struct`` describes both images; ``key`` the key columns, which have no NULL.
+    """``struct`` describes both images; ``key`` the key columns, which mostly have no NULL.
 
     ``key_before`` and ``key_after`` are the key's values in each image; None without image or key.
     """
@@ -41,16 +41,20 @@ def check_images(event: RowChange, clause: str) -> None:
             raise EncodeError(f"a row of op {event.op} {which} image {name}", clause, (name,))
 
 
-def written_rows(event: RowChange, style: Style) -> WrittenRows:
-    """Return the rows of a change in the way of a producer. Raises: EncodeError."""
+def written_rows(event: RowChange, style: Style, *, key_may_be_null: bool = False) -> WrittenRows:
+    """Return the rows of a change in the way of a producer. Raises: EncodeError.
+
+    ``key_may_be_null``: the columns of the key are as nullable as those of the row.
+    """
     shown = event.after if event.after is not None else event.before
     if shown is None:
         raise EncodeError("a change has no row", _STRUCTS)
     columns = _columns_of(event, shown)
     before, after = (_row(name, event, columns, style) for name in ("before", "after"))
     struct, key, places = schemas_of(event.table, columns, style)
-    names = [column.name for column in columns]
-    key_before, key_after = (_key(row, places, names) for row in (before, after))
+    if key_may_be_null:
+        key = replace(key, fields=tuple(struct.fields[place] for place in places))
+    key_before, key_after = (_key(row, places, key) for row in (before, after))
     return WrittenRows(struct, before, after, key, key_before, key_after)
 
 
@@ -115,11 +119,11 @@ def _row(
 
 
 def _key(
-    row: tuple[ConnectValue, ...] | None, places: list[int], names: list[str]
+    row: tuple[ConnectValue, ...] | None, places: list[int], key: Schema
 ) -> tuple[ConnectValue, ...] | None:
     if row is None or not places:
         return None
-    for place in places:
-        if row[place] is None:
-            raise EncodeError("a key column is NULL", _NULLS, (names[place],))
+    for place, field in zip(places, key.fields, strict=True):
+        if row[place] is None and not field.schema.optional:
+            raise EncodeError("a key column is NULL", _NULLS, (field.name,))
     return tuple(row[place] for place in places)

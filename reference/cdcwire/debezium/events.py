@@ -2,7 +2,8 @@
 
 Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``,
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``transaction_id``,
-``data_collection_order``, ``column_notes`` (JSON), and those that ``connectors`` declares. CDL adds
+``data_collection_order``, ``column_notes`` (JSON), and those that ``connectors`` declares.
+``nullable_key`` says that a column of ``message.key.columns`` is nullable. CDL adds
 ``message_type`` where it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has
 ``message_key``; a logical message has ``content``, ``database``; a transaction's end has
 ``event_count``, ``data_collections`` (JSON). A statement has ``table_changes`` (JSON), and
@@ -170,6 +171,8 @@ def _extra(change: Change) -> Extra:
     notes = notes_of(change.after.schema)
     if notes is not None:
         extra["column_notes"] = notes
+    if change.key_may_be_null:
+        extra["nullable_key"] = "true"
     if change.physical_table is not None:
         extra["physical_table"] = change.physical_table
     for name, value in (("ts_us", change.ts_us), ("ts_ns", change.ts_ns)):

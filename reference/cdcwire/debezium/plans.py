@@ -356,7 +356,8 @@ class _Lines:
     def _notes(self) -> list[str]:
         row = self.payload.struct("after")
         notes = None if row is None else notes_of(row.schema)
-        return [] if notes is None else [f"extra['column_notes'] = {notes!r}"]
+        lines = [] if notes is None else [f"extra['column_notes'] = {notes!r}"]
+        return [*lines, *(["extra['nullable_key'] = 'true'"] if self.key.may_be_null else [])]
 
     def _moments(self) -> list[str]:
         lines = []

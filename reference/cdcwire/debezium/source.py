@@ -73,7 +73,10 @@ def read_source(fields: Fields, *, has_table: bool = True) -> Source:
     """Return the source of a change. ``has_table``: it names its table. Raises: DecodeError."""
     source = fields.struct("source")
     source.clause = CLAUSE
-    connector = source.text("connector")
+    connector = source.optional_text("connector")
+    if connector is None:
+        problem = "connector is required: producer=any reads changes of other producers"
+        raise source.error(problem, "connector")
     if connector == "mongodb":
         problem = "a change of MongoDB's connector, which has documents, not rows"
         raise source.error(problem, "connector", CONNECTORS_CLAUSE)

@@ -127,7 +127,8 @@ def _row_messages(
         raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
     check_images(event, "debezium-json: images")
     shape = shape_of(event.extra, settings)
-    rows = written_rows(event, shape.style_of(settings, is_snapshot=event.op == "read"))
+    style = shape.style_of(settings, is_snapshot=event.op == "read")
+    rows = written_rows(event, style, key_may_be_null="nullable_key" in event.extra)
     if settings.dialect == "cdl":
         yield KafkaMessage(None, writer.value(cdl_envelope(event, rows, settings)))
         return

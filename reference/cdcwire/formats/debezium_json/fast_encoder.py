@@ -74,6 +74,8 @@ class RowEncoder(FastEncoder[KafkaMessage]):
 
     def _piece(self, change: RowChange) -> KafkaMessage:
         extra = change.extra
+        if "nullable_key" in extra:
+            raise Irregular
         shape = shape_of(extra, self._settings)
         style = shape.style_of(self._settings, is_snapshot=change.op == "read")
         rows = self._rows.get(style)

@@ -146,6 +146,24 @@ def test_truncate_has_the_columns_that_its_schema_says() -> None:
     assert list(FORMAT.from_events([event], context=NO_CONTEXT)) == [sent]
 
 
+@pytest.mark.parametrize("number", ["-1", "null"])
+def test_key_of_message_key_columns_may_be_null(number: str) -> None:
+    row = message("c", "null", f'{{"id":1,"u":{number},"d":null}}')
+    fields = f"[{FIELDS[1]},{ID}]"
+    key = (
+        f'{{"schema":{{"type":"struct","fields":{fields},"optional":false,"name":"n.d.t.Key"}},'
+        f'"payload":{{"u":{number},"id":1}}}}'
+    )
+    sent = replace(row, key=key.encode())
+    (event,) = FORMAT.to_events(sent, context=NO_CONTEXT)
+    assert event.extra["nullable_key"] == "true"
+    assert list(FORMAT.from_events([event], context=NO_CONTEXT)) == [sent]
+    assert list(RowEncoder().encode([event, event])) == [sent, sent]
+    decoder = RowDecoder(NO_CONTEXT)
+    for _ in range(3):
+        assert list(decoder.decode(sent)) == [event]
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
