@@ -198,7 +198,7 @@ def compare_feeds(
     swapped = options.meaning.swapped(*rows)
     if swapped is not None:
         raise SchemaError(swapped)
-    found = compare_tables(engine, ours, theirs, own, others, options, report)
+    found = compare_tables(engine, ours, theirs, own, others, options, report=report)
     found = replace(
         found,
         left_out=(*found.left_out, *named.left_out),
@@ -229,6 +229,7 @@ def compare_tables(
     ours: Mapping[TableName, CanonicalTable],
     theirs: Mapping[TableName, CanonicalTable],
     options: CompareOptions = DEFAULT_OPTIONS,
+    *,
     report: Report = no_report,
 ) -> Comparison:
     """Compare two feeds that are opened, by the tables that each has: ``ours`` and ``theirs``.

@@ -19,13 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
-from cdcwire.arrow.schema import CanonicalTable
-from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
-from cdcwire.core.orders import Order
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.format import Format
@@ -283,38 +280,17 @@ def plain_schemas(schemas: Mapping[str, str]) -> dict[str, str]:
         raise SourceError(problem) from error
 
 
-def job_of(
-    format_: Format,
-    context: Context,
-    table: CanonicalTable,
-    temporal: Temporal,
-    profile: Profile | None,
-    time_zone: str,
-    on_error: OnError,
-    *,
-    skips_others: bool,
-    has_lines: bool,
-    pairs_rows: bool = False,
-    order: Order | None = None,
-) -> Job:
-    """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
-    parse_options(format_.options, context.options)
-    columns = table.sent_names if skips_others else None
-    selection = Selection(frozenset({(table.schema, table.table)}), columns)
-    schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
-    narrowed = replace(context, selection=selection, schemas=schemas)
-    return Job(
-        format_,
-        narrowed,
-        table,
-        temporal,
-        profile,
-        time_zone,
-        on_error,
-        has_lines,
-        pairs_rows,
-        order,
-    )
+def ready_job(job: Job, *, skips_others: bool) -> Job:
+    """Return the settings as workers take them: one table selected, schemas as a plain mapping.
+
+    ``skips_others``: columns that the table does not have are ignored.
+    Raises: SourceError, ValueError for an unknown option.
+    """
+    parse_options(job.format.options, job.context.options)
+    columns = job.table.sent_names if skips_others else None
+    selection = Selection(frozenset({(job.table.schema, job.table.table)}), columns)
+    schemas = {} if job.format.schemas is None else plain_schemas(job.context.schemas)
+    return replace(job, context=replace(job.context, selection=selection, schemas=schemas))
 
 
 def _ids_of(

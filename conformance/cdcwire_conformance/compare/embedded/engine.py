@@ -39,7 +39,7 @@ from cdcwire_conformance.compare.result import (
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode.many_tables import decode_here
-from cdcwire_conformance.decode.opening import job_of
+from cdcwire_conformance.decode.opening import ready_job
 from cdcwire_conformance.decode.reading import Job
 from cdcwire_conformance.decode.workers import HERE, Workers
 
@@ -172,19 +172,18 @@ def sides_of(
 def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> Job:
     """Return how the rows of a table are decoded. ``own``: by the feed's own names."""
     opened = feed.opened
-    return job_of(
+    job = Job(
         opened.source.format,
         feed.decoded_by,
         own,
         options.temporal,
-        None,
-        options.time_zone,
-        options.on_error,
-        skips_others=True,
+        time_zone=options.time_zone,
+        on_error=options.on_error,
         has_lines=opened.source.kind == "jsonl",
         pairs_rows=True,
         order=feed.order,
     )
+    return ready_job(job, skips_others=True)
 
 
 def _decoded(feed: OpenedFeed, jobs: Sequence[Job]) -> dict[int, list[pa.RecordBatch]]:

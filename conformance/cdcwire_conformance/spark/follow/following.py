@@ -456,7 +456,8 @@ class _Following:
             sources = str(left.source), str(right.source)
             return Comparison(*sources, (), compared=terms.rules.compared, left_out=terms.left_out)
         ours, theirs = self._all_known(0, ours, theirs), self._all_known(1, theirs, ours)
-        found = compare_tables(SparkEngine(self.spark), left, right, ours, theirs, options, report)
+        engine = SparkEngine(self.spark)
+        found = compare_tables(engine, left, right, ours, theirs, options, report=report)
         tables = [table for known in self.known for table in known.values()]
         strange = {*strange_columns(tables, options), *options.meaning.not_redacted(tables)}
         lines = [f"no table so far has a column {name}" for name in sorted(strange)]

@@ -29,7 +29,7 @@ from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.decode.describe import survey_feed
-from cdcwire_conformance.decode.opening import OpenedSource, job_of, open_source
+from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job
 from cdcwire_conformance.decode.reading import FeedError, Job, decode_pieces
 from cdcwire_conformance.decode.stored_rows import decode_files, problem_batches
 from cdcwire_conformance.decode.work import SHARE_BYTES, Work, work_of_files, work_of_lines
@@ -267,17 +267,12 @@ def _planned(source: Source, context: Context, options: Mapping[str, str]) -> _P
         if strange:
             raise SourceError(f"table {table} has no column {', '.join(strange)}")
         table = table.with_columns(columns)
-    job = job_of(
-        source.format,
-        opened.context,
-        table,
-        temporal,
-        profile,
-        options.get("time_zone", "UTC"),
-        on_error,
-        skips_others="columns" in options or options.get("other_columns") == "skip",
-        has_lines=source.kind == "jsonl",
+    time_zone, is_jsonl = options.get("time_zone", "UTC"), source.kind == "jsonl"
+    job = Job(
+        source.format, opened.context, table, temporal, profile, time_zone, on_error, is_jsonl
     )
+    skips_others = "columns" in options or options.get("other_columns") == "skip"
+    job = ready_job(job, skips_others=skips_others)
     share_bytes = int(options["share_bytes"]) if "share_bytes" in options else None
     work: Work[Any]
     if opened.prefix is None:

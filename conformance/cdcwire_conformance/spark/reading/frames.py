@@ -23,7 +23,7 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.orders import Order
 from cdcwire.registry import get_format
 from cdcwire_conformance.decode.many_tables import Numbered, decode_tables
-from cdcwire_conformance.decode.opening import OpenedSource, job_of, open_source
+from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job
 from cdcwire_conformance.decode.prefix import PrefixPlan
 from cdcwire_conformance.decode.reading import (
     Job,
@@ -84,7 +84,7 @@ def decode_frame(
     workers = SparkWorkers(spark)
     opened = open_source(source, context, on_error, names, counts=False, workers=workers)
     source = opened.source
-    job = job_of(
+    job = Job(
         source.format,
         opened.context,
         table,
@@ -92,11 +92,11 @@ def decode_frame(
         profile,
         time_zone,
         on_error,
-        skips_others=other_columns == "skip",
         has_lines=source.kind == "jsonl",
         pairs_rows=pairs_rows,
         order=order,
     )
+    job = ready_job(job, skips_others=other_columns == "skip")
     if source.has_records:
         return _decoded_records(messages_of_records(spark, source), job)
     if opened.prefix is not None:
@@ -218,17 +218,9 @@ def decode_kafka_frame(
     ``headers`` where it has them. All else as in ``decode_frame``.
     Raises: SchemaError, SourceError, ValueError for a format or an option that is not known.
     """
-    job = job_of(
-        get_format(format_name),
-        context,
-        table,
-        temporal,
-        profile,
-        time_zone,
-        on_error,
-        skips_others=other_columns == "skip",
-        has_lines=False,
-    )
+    format_ = get_format(format_name)
+    job = Job(format_, context, table, temporal, profile, time_zone, on_error)
+    job = ready_job(job, skips_others=other_columns == "skip")
     return _decoded_records(records_of(frame, F.lit(None).cast("string"), "the frame"), job)
 
 
