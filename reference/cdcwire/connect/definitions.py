@@ -122,23 +122,6 @@ def _with_parameter(schema: Schema, name: str, value: str) -> Schema:
     return replace(schema, parameters=(*(schema.parameters or ()), (name, value)))
 
 
-def doubtful_times(columns: tuple[Column, ...], style: Style) -> tuple[str, ...]:
-    """Return the columns that PostgreSQL sends in milliseconds, but that are read in microseconds.
-
-    MySQL's connector sends microseconds, and so does the encoder: a time may be more than a day.
-    """
-    if style.way != "debezium" or style.times != "adaptive":
-        return ()
-    return tuple(
-        column.name
-        for column in columns
-        if isinstance(column.type, kinds.TimeType)
-        and (column.type.form, column.type.zone) == ("text", None)
-        and column.type.fraction in (0, 1, 2, 3)
-        and named_kind(column.source) is None
-    )
-
-
 def sent_form(schema: Schema, value: JsonValue) -> Schema:
     """Return the schema of a value, where the definition leaves it open.
 

@@ -37,7 +37,8 @@ class Style:
     those in values of enums. ``has_whole_bits``: a bit string has the bytes of its column's length;
     otherwise bytes that are zero at its end are not sent.
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
-    is a Decimal without precision.
+    is a Decimal without precision. ``has_short_times``: times of up to three digits after the
+    second are milliseconds; otherwise, as for MySQL's of more than a day, microseconds.
     """
 
     way: Way
@@ -53,6 +54,7 @@ class Style:
     labels: LabelForm = "least"
     has_whole_bits: bool = False
     unsigned: UnsignedMode = "auto"
+    has_short_times: bool = False
 
     @property
     def is_cdl(self) -> bool:

@@ -21,6 +21,7 @@ _ONE_FORM: dict[TimeMode, tuple[str, ...]] = {
     "microseconds": (types.DATE, types.MICRO_TIME, types.MICRO_TIMESTAMP),
     "nanoseconds": (types.DATE, types.NANO_TIME, types.NANO_TIMESTAMP),
 }
+_MILLI_DIGITS, _MICRO_DIGITS = (0, 1, 2, 3), 6
 _ONE_UNIT: dict[TimeMode, kinds.TemporalForm] = {"microseconds": "us", "nanoseconds": "ns"}
 
 
@@ -59,8 +60,7 @@ def _time_plan(kind: kinds.TimeType, style: Style) -> ColumnPlan:
         return _text_plan(types.ZONED_TIME, lambda value: utc_time_text(kind, value))
     if style.times == "isostring":
         return _text_plan(types.ISO_TIME, lambda value: counts.iso_time(kind, value))
-    # A text may be more than a day, as MySQL's are: milliseconds of 32 bits would not hold it.
-    unit = "us" if kind.form in ("text", "d") else kind.form
+    unit = _unit_of_time(kind, style)
     names = {"ms": types.TIME, "us": types.MICRO_TIME, "ns": types.NANO_TIME}
     if style.is_cdl:
         names["ms"] = types.CONNECT_TIME
@@ -74,6 +74,16 @@ def _time_plan(kind: kinds.TimeType, style: Style) -> ColumnPlan:
     return ColumnPlan(schema, lambda value: counts.clock(kind, value, unit))
 
 
+def _unit_of_time(kind: kinds.TimeType, style: Style) -> kinds.TemporalForm:
+    """Return the unit of a time; for a text the one that its digits need."""
+    if kind.form not in ("text", "d"):
+        return kind.form
+    if kind.fraction is not None and kind.fraction > _MICRO_DIGITS:
+        return "ns"
+    is_short = style.has_short_times and kind.fraction in _MILLI_DIGITS
+    return "ms" if is_short else "us"
+
+
 def _datetime_plan(kind: kinds.DatetimeType, style: Style) -> ColumnPlan:
     if style.way == "cdl-2.0":
         schema = cdc_schema(style, types.CDC_TIMESTAMP)
@@ -83,8 +93,9 @@ def _datetime_plan(kind: kinds.DatetimeType, style: Style) -> ColumnPlan:
         return ColumnPlan(schema, lambda value: counts.moment(kind, value, "ms"))
     if style.times == "isostring":
         return _text_plan(types.ISO_TIMESTAMP, lambda value: counts.iso_moment(kind, value))
-    is_short = kind.form == "ms" or kind.fraction in (0, 1, 2, 3)
-    unit: kinds.TemporalForm = "ms" if is_short else "ns" if kind.form == "ns" else "us"
+    is_short = kind.form == "ms" or kind.fraction in _MILLI_DIGITS
+    is_long = kind.form == "ns" or (kind.form == "text" and (kind.fraction or 0) > _MICRO_DIGITS)
+    unit: kinds.TemporalForm = "ms" if is_short else "ns" if is_long else "us"
     unit = _ONE_UNIT.get(style.times, unit)
     names = {"ms": types.TIMESTAMP, "us": types.MICRO_TIMESTAMP, "ns": types.NANO_TIMESTAMP}
     schema = Schema("int64", name=names[unit], version=1)

@@ -65,6 +65,7 @@ class SourceOf:
     names. ``counts_by_database``: the borders of transactions have it in the names of tables.
     ``transaction_place``: the field of the position that all changes of a transaction share.
     ``has_statements``: it has a topic of schema changes.
+    ``has_short_times``: times of up to three digits after the second are in milliseconds.
     """
 
     name: str
@@ -83,6 +84,7 @@ class SourceOf:
     counts_by_database: bool = False
     transaction_place: TransactionPlace = "tx_id"
     has_statements: bool = True
+    has_short_times: bool = False
 
     def members_of(self, version: Version) -> tuple[Member, ...]:
         """Return the members that a version writes, in order."""
@@ -116,6 +118,7 @@ POSTGRESQL = SourceOf(
     whole_rows=False,  # REPLICA IDENTITY decides
     defaults_since=(1, 5),
     has_statements=False,
+    has_short_times=True,
 )
 MYSQL = SourceOf(
     "mysql",
@@ -140,6 +143,7 @@ SQLSERVER = SourceOf(
     long_names_since=(2, 0),
     counts_by_database=True,
     transaction_place="commit_lsn",
+    has_short_times=True,
 )
 ORACLE = SourceOf(
     "oracle",
@@ -176,6 +180,7 @@ DB2 = SourceOf(
         Member("event_serial_no", "int64", "event_serial_no", since=LATEST, until=(0, 0)),
     ),
     transaction_place="commit_lsn",
+    has_short_times=True,
 )
 INFORMIX = SourceOf(
     "informix",
@@ -187,6 +192,7 @@ INFORMIX = SourceOf(
         Member("txId", "string", "tx_id"),
         Member("begin_lsn", "string", "begin_lsn"),
     ),
+    has_short_times=True,
 )
 VITESS = SourceOf(
     "vitess",

@@ -6,7 +6,7 @@ before the last dot of an option is taken for the name of its section.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from cdcwire.connect.settings import ConnectSettings
@@ -29,6 +29,7 @@ from cdcwire.core.configuration import (
     transform,
 )
 from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.debezium.connectors import SourceOf
 from cdcwire.debezium.message import PLACEHOLDER, ROUTER_FIELD
 from cdcwire.mysql.settings import TIDB_EXTENSION
 
@@ -227,6 +228,10 @@ class Settings(ConnectSettings):
             has_money=self.dialect in ("debezium", "debezium-1.4"),
             unsigned=self.unsigned,
         )
+
+    def style_without_schema(self, source: SourceOf) -> Style:
+        """How columns of a connector are written in messages without schema."""
+        return replace(self.style, has_short_times=source.has_short_times)
 
 
 @dataclass(frozen=True, slots=True)

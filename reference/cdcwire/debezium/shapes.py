@@ -117,6 +117,8 @@ class Shape:
             with_defaults=self.version >= self.source.defaults_since,
             has_money=self.source is POSTGRESQL and self.version < (1, 5),
             has_whole_bits=self.source is not POSTGRESQL,
+            # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.
+            has_short_times=self.source.has_short_times and settings.schemas_enable == "false",
             labels=self._labels(is_snapshot=is_snapshot),
         )
 

@@ -101,11 +101,13 @@ def unwrapped_of(
     """Return a row by itself. Raises: DecodeError where its table is not known."""
     settings = more.settings
     headers = header_values(more.headers, settings)
-    table, origin = _table(Origin("value", parsed), more, headers)
+    named = _named(parsed, settings, headers)
+    table, origin = _table(Origin("value", parsed), more, named)
     known, origin = definition_of(more.tables, table.schema, table.name, origin)
     structs: dict[str, Schema] = {}
     if parsed.envelope.schema is None and known is not None and known.columns is not None:
-        struct = defined_struct(known.columns, settings.style)
+        style = settings.style_without_schema(source_of(_connector(named, settings)))
+        struct = defined_struct(known.columns, style)
         structs = {field.name: field.schema for field in struct.fields}
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
@@ -196,15 +198,24 @@ def _image(found: Unwrapped, settings: Settings, columns: frozenset[str] | None)
         raise row.origin.error(error.problem, error.clause, error.path) from error
 
 
-def _table(
-    origin: Origin, more: RowSettings, headers: Mapping[str, Scalar]
-) -> tuple[Table, Origin]:
-    """Return the table: of added fields, else of the schema's name, else the only definition."""
-    parsed, settings = origin.parsed, more.settings
-    named: dict[str, object] = dict(headers)
+def _named(
+    parsed: Parsed, settings: Settings, headers: Mapping[str, Scalar]
+) -> Mapping[str, object]:
+    """Return the values of added fields and headers by their names in the change."""
     members = _members(parsed)
-    for name, field in added_names(members, settings, frozenset()).items():
-        named[name] = members[field]
+    added = added_names(members, settings, frozenset())
+    return {**headers, **{name: members[field] for name, field in added.items()}}
+
+
+def _connector(named: Mapping[str, object], settings: Settings) -> str:
+    """Return the connector that added fields name, else that of the settings."""
+    found = named.get(f"{SOURCE}connector") or named.get("connector")
+    return found if isinstance(found, str) else settings.row_connector
+
+
+def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tuple[Table, Origin]:
+    """Return the table: of added fields, else of the schema's name, else the only definition."""
+    parsed = origin.parsed
     db, keyspace, schema, table = (
         next((v for n in (name, f"{SOURCE}{name}") if isinstance(v := named.get(n), str)), None)
         for name in ("db", "keyspace", "schema", "table")
@@ -214,8 +225,8 @@ def _table(
     if len(parts) > 2 and parts[-1] == "Value" and _is_same_name(parts[-2], table):
         table = table or parts[-2]
         schema = schema or db or parts[-3]
-        connector = named.get("connector") or settings.row_connector
-        has_database = source_of(str(connector)).long_names_since is not None
+        source = source_of(_connector(named, more.settings))
+        has_database = source.long_names_since is not None
         db = db or (parts[-4] if has_database and len(parts) > 4 else None)
     if table is not None:
         return Table(table, schema or db, db if schema and schema != db else None), origin

@@ -46,12 +46,13 @@ _NUMBERS = {*_MOMENTS, *(m.name for m in GENERAL.members if m.type != "string")}
 _NULL = inferred_schema(None)
 _SCALARS = ("string", "int64", "double", "boolean")
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
-_SOURCE, _DB, _TABLE = b'"source":{', b'"db":"', b'"table":"'
+_SOURCE = b'"source":{'
+_CONNECTOR, _DB, _TABLE = b'"connector":"', b'"db":"', b'"table":"'
 _MOMENT = r'"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"'
 _DECIMAL = r'"-?[0-9]+(?:\.[0-9]+)?"'
 _FOUR_DIGITS = r'"(?:[0-9]{4})+"'  # may be base64
 
-Names = tuple[bytes, bytes, KeyFacts]
+Names = tuple[bytes, bytes, bytes, KeyFacts]
 Forms = dict[str, Schema]
 
 
@@ -88,7 +89,7 @@ class PayloadsAlone:
         table = self.tables.get(names)
         if table is None:
             table = _Table()
-            self.tables.keep(names, table, len(names[0]) + len(names[1]) + _WEIGHT_OF_A_MEMBER)
+            self.tables.keep(names, table, sum(map(len, names[:3])) + _WEIGHT_OF_A_MEMBER)
         table.misses += 1
         inside = [len(each.name) for each in _members(payload)]
         price = len(inside) * _PRICE_OF_A_MEMBER
@@ -122,9 +123,13 @@ def _members(value: JsonValue) -> Iterator[Member]:
 
 
 def _names(value: bytes, key: KeyFacts) -> Names:
-    """Return what is most likely the names of database and table, as they are written."""
+    """Return what is most likely the names of connector, database and table, as they are written.
+
+    The connector decides the unit of times.
+    """
     source = value.rfind(_SOURCE)
-    return _text_after(value, _DB, source), _text_after(value, _TABLE, source), key
+    connector, db, table = (_text_after(value, name, source) for name in (_CONNECTOR, _DB, _TABLE))
+    return connector, db, table, key
 
 
 def _text_after(value: bytes, name: bytes, start: int) -> bytes:

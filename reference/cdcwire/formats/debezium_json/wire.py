@@ -10,14 +10,14 @@ from dataclasses import replace
 
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
-from cdcwire.connect.definitions import defined_struct, doubtful_times
-from cdcwire.connect.fields import DEFINITIONS, Fields, Origin, definition_of, read_part, typed
-from cdcwire.connect.types import TIME
+from cdcwire.connect.definitions import defined_struct
+from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.limits import SizeLimitError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject
+from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import (
     Change,
     KeyPart,
@@ -42,7 +42,6 @@ from cdcwire.model.events import Table
 _KEYS = "debezium-json: keys"
 TICDC = b'"connector":"TiCDC"'
 """The member by which messages of TiCDC are known."""
-_MILLISECONDS = ("postgresql", "sqlserver")  # connectors that send short times so
 
 
 def decode(
@@ -183,20 +182,6 @@ def image_schemas(
     if known is None or known.columns is None:
         return {}, origin
     connector = None if named is None else named.get("connector")
-    if connector is not None and connector.value in _MILLISECONDS:
-        origin = _with_doubts(origin, doubtful_times(known.columns, settings.style))
-    struct = defined_struct(known.columns, settings.style)
+    name = "" if connector is None or not isinstance(connector.value, str) else connector.value
+    struct = defined_struct(known.columns, settings.style_without_schema(source_of(name)))
     return {"before": struct, "after": struct}, origin
-
-
-def _with_doubts(origin: Origin, names: tuple[str, ...]) -> Origin:
-    """Return an origin with a warning of each column whose times may have another unit."""
-    if not names:
-        return origin
-    doubts = (
-        f"times of {name!r:.40} are read in microseconds; if they are milliseconds, set the "
-        f"column's source to {TIME} ({DEFINITIONS})"
-        for name in names
-    )
-    warnings = (*origin.parsed.warnings, *doubts)
-    return replace(origin, parsed=replace(origin.parsed, warnings=warnings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,11 +12,11 @@ import pytest
 from cdcwire.connect.logical import image_of
 from cdcwire.connect.schema import Field, Schema
 from cdcwire.core.context import Context
-from cdcwire.core.errors import DecodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import event_of
 from cdcwire.model import parse_kind
-from cdcwire.model.events import RowChange, Table
+from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import UNAVAILABLE, Column
 from cdcwire.registry import get_format
 
@@ -24,6 +25,8 @@ FORMAT = get_format("debezium-json")
 SOURCES = {
     "mysql": '"connector":"mysql","db":"shop"',
     "postgresql": '"connector":"postgresql","db":"d","schema":"shop"',
+    "sqlserver": '"connector":"sqlserver","db":"d","schema":"shop"',
+    "other": '"connector":"other","db":"d","schema":"shop"',
 }
 ID = Column("id", parse_kind("int32"), None, False)
 
@@ -367,37 +370,107 @@ def test_mode_for_times_wins_over_the_source_of_a_definition() -> None:
     assert_refused("86400001", column, "postgresql", **mode)  # no millisecond of a day
 
 
-DOUBTS = [
-    ("time(3)", None, "postgresql", {}, True),
-    ("time(0)", "time", "postgresql", {}, True),
-    ("time(3)", None, "mysql", {}, False),
-    ("time(6)", None, "postgresql", {}, False),
-    ("time", None, "postgresql", {}, False),
-    ("time(3)", "io.debezium.time.Time", "postgresql", {}, False),
-    ("time(3)", "io.debezium.time.MicroTime", "postgresql", {}, False),
-    ("time(3)", None, "postgresql", {"time-precision-mode": "connect"}, False),
+UNITS = [  # the unit of 3600000
+    ("time(3)", None, "postgresql", {}, "ms"),
+    ("time(0)", "time", "postgresql", {}, "ms"),
+    ("time(3)", None, "sqlserver", {}, "ms"),
+    ("time(3)", None, "mysql", {}, "us"),
+    ("time(3)", None, "other", {}, "us"),
+    ("time(4)", None, "postgresql", {}, "us"),
+    ("time", None, "postgresql", {}, "us"),
+    ("time(7)", None, "sqlserver", {}, "ns"),
+    ("time(3)", "io.debezium.time.MicroTime", "postgresql", {}, "us"),
+    ("time(3)", "io.debezium.time.Time", "mysql", {}, "ms"),
+    ("time(3)", None, "postgresql", {"time-precision-mode": "microseconds"}, "us"),
+    (
+        *("time(3)", None, "postgresql"),
+        *({"time-precision-mode": "adaptive_time_microseconds"}, "us"),
+    ),
+    ("time(6)", None, "postgresql", {"time-precision-mode": "connect"}, "ms"),
+    ("datetime(3)", None, "postgresql", {}, "ms"),
+    ("datetime(4)", None, "postgresql", {}, "us"),
+    ("datetime", None, "postgresql", {}, "us"),
+    ("datetime(3)", None, "mysql", {}, "ms"),
+    ("datetime(7)", None, "sqlserver", {}, "ns"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "source", "connector", "options", "is_warned"), DOUBTS)
-def test_time_of_postgresql_without_unit_has_a_warning(
-    kind: str, source: str | None, connector: str, options: dict[str, str], is_warned: bool
+@pytest.mark.parametrize(("kind", "source", "connector", "options", "unit"), UNITS)
+def test_unit_of_a_time_follows_from_connector_and_digits(
+    kind: str, source: str | None, connector: str, options: dict[str, str], unit: str
 ) -> None:
-    sent, column = message("3600000", connector), defined(kind, source)
+    column = defined(kind, source)
     assert read("3600000", column, connector, **options)[1] == 3600000
-    warnings = FORMAT.explain(sent, context=context_of(column, **options)).warnings
-    assert any("microseconds" in warning for warning in warnings) == is_warned
-    if is_warned:
-        context = context_of(column, lint="strict")
-        decode = FORMAT.decoder(context)
-        for _ in range(2):
-            with pytest.raises(DecodeError):
-                list(decode(sent))
+    context = context_of(column, **options)
+    (event,) = FORMAT.to_events(message("3600000", connector), context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    (found,) = (each for each in event.after.columns if each.name == "c")
+    assert getattr(found.type, "form", None) == unit
 
 
-def test_other_message_of_a_warned_table_stays_an_error_in_the_fast_decoder() -> None:
-    context = context_of(defined("time(3)"), lint="strict")
-    decode = FORMAT.decoder(context)
-    for value in ("null", "3600000", "null"):
-        with pytest.raises(DecodeError):
-            list(decode(message(value, "postgresql")))
+def test_times_of_two_connectors_in_one_feed_keep_their_units() -> None:
+    decode = FORMAT.decoder(context_of(defined("time(3)")))
+    forms = []
+    for connector in ("postgresql", "mysql") * 3:
+        for each in decode(message("3600000", connector)):
+            event = event_of(each)
+            assert isinstance(event, RowChange)
+            assert event.after is not None
+            forms += [getattr(c.type, "form", None) for c in event.after.columns if c.name == "c"]
+    assert forms == ["ms", "us"] * 3
+
+
+def test_unit_of_an_unwrapped_time_follows_from_the_connector() -> None:
+    key, column = b'{"id":1}', defined("time(3)")
+    for value, named, unit in (
+        (b'{"id":1,"c":5}', "postgresql", "ms"),
+        (b'{"id":1,"c":5}', "mysql", "us"),
+        (b'{"id":1,"c":5,"__connector":"mysql"}', "postgresql", "us"),
+        (b'{"id":1,"c":5,"__source_connector":"sqlserver"}', "mysql", "ms"),
+    ):
+        context = context_of(column, transforms="unwrap", connector=named)
+        (event,) = FORMAT.to_events(KafkaMessage(key, value), context=context)
+        assert isinstance(event, RowChange)
+        assert event.after is not None
+        (found,) = (each for each in event.after.columns if each.name == "c")
+        assert getattr(found.type, "form", None) == unit
+
+
+WRITTEN = [  # 01:00:00.5
+    ("time(3)", "postgresql", "false", b'"c":3600500}'),
+    ("time(3)", "mysql", "false", b'"c":3600500000}'),
+    ("time(3)", "postgresql", "auto", b'"c":3600500000}'),  # its schema has the unit
+    ("time(6)", "postgresql", "false", b'"c":3600500000}'),
+    ("time(7)", "sqlserver", "false", b'"c":3600500000000}'),
+]
+
+
+@pytest.mark.parametrize(("kind", "connector", "schemas", "written"), WRITTEN)
+def test_time_is_written_in_the_unit_that_is_read(
+    kind: str, connector: str, schemas: str, written: bytes
+) -> None:
+    column = defined(kind)
+    context = context_of(column, connector=connector, **{"schemas-enable": schemas})
+    (sent,) = messages_of("01:00:00.5", column, context)
+    assert isinstance(sent, KafkaMessage)
+    assert sent.value is not None
+    assert written in sent.value
+
+
+def test_time_beyond_32_bits_of_milliseconds_is_refused() -> None:
+    column = defined("time(3)")
+    off = {"schemas-enable": "false"}
+    context = context_of(column, connector="postgresql", **off)
+    with pytest.raises(EncodeError) as caught:
+        messages_of("838:59:59", column, context)
+    assert caught.value.path[-1] == "c"
+    assert messages_of("838:59:59", column, context_of(column, connector="mysql", **off))
+
+
+def messages_of(value: str, column: Column, context: Context) -> list[object]:
+    (table,) = context.tables
+    after = Image((ID, column), (1, value))
+    position = Position(commit_ms=1, lsn=1, tx_id="1", change_lsn="1", file="f.1", pos=4, row=0)
+    change = RowChange(replace(table, columns=None), "insert", None, after, position)
+    return list(FORMAT.from_events([change], context=context))
