@@ -311,7 +311,8 @@ DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
     {
         "provide-transaction-metadata": (False,),  # it adds events
         "field-name-adjustment-mode": ("none",),  # the others lose names; they have their own tests
-        "transforms": ("none",),  # it and the next are for reading
+        "transforms": ("none",),  # rows by themselves have their own tests
+        "delete-tombstone-handling-mode": ("tombstone",),
         "connector": ("postgresql", "sqlserver", "oracle", "db2", "mysql", "vitess", "ticdc"),
         "add-fields": ("",),
         "add-fields-prefix": ("__",),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from cdcwire.connect import Envelope
 from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
-from cdcwire.model.events import Position, Table
+from cdcwire.model.events import NO_EXTRA, Extra, Position, Table
 from cdcwire.model.kinds import Column
 from cdcwire.model.slotted import slotted
 
@@ -217,7 +217,7 @@ class Unwrapped:
 
     ``table`` has the key columns, None if they are not known. ``added``: the names of the fields
     that the transform added. ``connector``: decides which columns a delete has. ``names``: as in a
-    change.
+    change. ``extra``: of the event.
     """
 
     op: str
@@ -230,6 +230,7 @@ class Unwrapped:
     warnings: tuple[str, ...] = ()
     connector: str = ""
     names: Names | None = None
+    extra: Extra = field(default_factory=lambda: NO_EXTRA)
 
 
 WithValue: TypeAlias = (

@@ -51,6 +51,9 @@ ConnectorName: TypeAlias = Literal[
     "postgresql", "mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess", "ticdc"
 ]
 Transforms: TypeAlias = Literal["none", "unwrap"]
+TombstoneMode: TypeAlias = Literal[
+    "tombstone", "drop", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"
+]
 Producer: TypeAlias = Literal["debezium", "any"]
 KeyConverter: TypeAlias = Literal["json", "string"]
 HeartbeatIdentifier: TypeAlias = Literal["omit", "append"]
@@ -150,7 +153,7 @@ class Settings(ConnectSettings):
     transforms: Transforms = option(
         "transforms",
         "none",
-        "Read rows by themselves, as ExtractNewRecordState leaves them (unwrap).",
+        "Read and write rows by themselves, as ExtractNewRecordState leaves them (unwrap).",
         settings=connector(
             TRANSFORM, values={"io.debezium.transforms.ExtractNewRecordState": "unwrap"}
         ),
@@ -178,6 +181,12 @@ class Settings(ConnectSettings):
         "__",
         "Prefix of the headers that unwrap added.",
         settings=transform("add.headers.prefix"),
+    )
+    tombstones: TombstoneMode = option(
+        "delete-tombstone-handling-mode",
+        "tombstone",
+        "With transforms=unwrap: the form of deletes that are written.",
+        settings=transform("delete.tombstone.handling.mode"),
     )
     producer: Producer = option(
         "producer",

@@ -30,9 +30,10 @@ from cdcwire.debezium.added import (
 from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_of
 from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
+from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.reading import OF_NOTIFICATIONS
 from cdcwire.debezium.settings import Settings
-from cdcwire.model.events import Image, Op, Position, RowChange, SchemaChange, Sent, Table
+from cdcwire.model.events import Extra, Image, Op, Position, RowChange, SchemaChange, Sent, Table
 
 _CLAUSE = "debezium-json: unwrapped rows"
 _OTHERS = (  # last words of other schemas
@@ -51,6 +52,23 @@ _PLACES = tuple(
     (member.place, member.place in TEXT_PLACES, f"{SOURCE}{member.name}", member.name)
     for member in GENERAL.members
     if member.in_position
+)
+# Names in ``extra``, and those that their members may have.
+_EXTRAS = (
+    ("connector_version", f"{SOURCE}version", "version"),
+    ("source_name", f"{SOURCE}name", "name"),
+    *((name, f"{SOURCE}{name}", name) for name in ("connector", "snapshot", "sequence")),
+    ("source_ts_us", f"{SOURCE}ts_us"),
+    ("source_ts_ns", f"{SOURCE}ts_ns"),
+    ("ts_us", "ts_us"),
+    ("ts_ns", "ts_ns"),
+    ("transaction_id", "transaction_id", "id"),
+    ("data_collection_order", "transaction_data_collection_order", "data_collection_order"),
+    *(
+        (member.place, f"{SOURCE}{member.name}", member.name)
+        for member in GENERAL.members
+        if member.place and not member.in_position
+    ),
 )
 _OPS: dict[str, Op] = {"c": "insert", "u": "update", "r": "read"}
 
@@ -131,6 +149,7 @@ def unwrapped_of(
         key,
         origin.parsed.warnings,
         added.text(f"{SOURCE}connector", "connector") or settings.row_connector,
+        extra=_extra(added, notes_of(fields.schema)),
     )
 
 
@@ -142,7 +161,7 @@ def unwrapped_events(
     if table.name is not None and not selection.wants_rows_of(table):
         return
     if found.op == "t":
-        yield SchemaChange("truncate", None, table=table, position=position)
+        yield SchemaChange("truncate", None, table=table, position=position, extra=found.extra)
     elif found.op == "d":
         sent: Sent | None = None
         is_unknown = table.key is None and found.key_envelope is None
@@ -155,12 +174,13 @@ def unwrapped_events(
             if is_told or not is_sent_whole(before, key, found.row.schema, declared):
                 sent, columns = "key", key if columns is None else columns & key
         before = before if columns is None else before.only(columns)
-        yield RowChange(table, "delete", before, None, position, sent=sent)
+        yield RowChange(table, "delete", before, None, position, sent=sent, extra=found.extra)
     else:
         op = _OPS.get(found.op, "upsert")
         if op == "read" and settings.read_r_as_c:
             op = "insert"
-        yield RowChange(table, op, None, _image(found, settings, columns), position)
+        after = _image(found, settings, columns)
+        yield RowChange(table, op, None, after, position, extra=found.extra)
 
 
 def key_of_deleted(key: tuple[str, ...] | None, origin: Origin | None) -> frozenset[str]:
@@ -280,4 +300,13 @@ def _position(added: Added) -> Position:
         value = added.value(*names) if is_text else added.integer(*names)
         if value is not None:
             found[place] = f"{value}" if is_text else value
+    order = added.integer("transaction_total_order", "total_order")
+    if order is not None:
+        found["tx_order"] = order
     return Position(**found)  # type: ignore[arg-type]  # each has the type of its field
+
+
+def _extra(added: Added, notes: str | None) -> Extra:
+    found = {place: added.value(*names) for place, *names in _EXTRAS}
+    found["column_notes"] = notes
+    return {place: f"{value}" for place, value in found.items() if value is not None}

@@ -31,6 +31,7 @@ from cdcwire.debezium.writing_parts import (
     source_values,
 )
 from cdcwire.debezium.writing_statements import write_statement
+from cdcwire.debezium.writing_unwrapped import is_own_tombstone, unwrapped_messages
 from cdcwire.model.events import (
     Event,
     Extra,
@@ -65,10 +66,14 @@ def messages_of(
     ordered: Iterable[Event] = numbered
     if settings.has_transaction_metadata and settings.dialect != "cdl":
         ordered = with_transactions(numbered, settings)
+    last: list[KafkaMessage] = []
     for event in ordered:
         with step("events", numbered.index):
             messages = list(_messages(event, writer, definitions, usual))
+        if isinstance(event, Marker) and is_own_tombstone(event, messages == last, settings):
+            messages = []
         yield from messages
+        last = messages
 
 
 class _Numbered:
@@ -95,7 +100,9 @@ def _messages(
             yield from _row_messages(event, writer, definitions, usual)
         case SchemaChange():
             if event.what == "truncate" and "table_changes" not in event.extra:
-                yield _truncate(event, writer, definitions)
+                message = _truncate(event, writer, definitions)
+                if writer.settings.transforms == "none":  # the transform drops it
+                    yield message
             else:
                 yield write_statement(event, writer)
         case Progress():
@@ -123,7 +130,10 @@ def _row_messages(
         return
     if event.half is not None:
         raise EncodeError("an update is one event, never two records", _OPERATION, ("half",))
-    if event.op not in OPS:
+    op = OPS.get(event.op)
+    if op is None and event.op == "upsert" and settings.transforms == "unwrap":
+        op = "u"  # a row by itself does not say whether it is new
+    if op is None:
         raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
     check_images(event, "debezium-json: images")
     shape = shape_of(event.extra, settings)
@@ -138,24 +148,36 @@ def _row_messages(
     rows = replace(rows, struct=struct, key=key)
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
-        yield _row_message(event, rows, OPS[event.op], writer)
+        yield from _row_message(event, rows, op, writer)
         return
-    gone = _row_message(event, replace(rows, after=None, key_after=None), "d", writer)
-    yield gone
-    yield KafkaMessage(gone.key, None)
+    gone = replace(rows, after=None, key_after=None)
+    yield from _row_message(event, gone, "d", writer)
+    if settings.transforms == "none" or settings.tombstones == "rewrite-with-tombstone":
+        yield KafkaMessage(_key_bytes(event, gone, writer), None)
     new = replace(rows, before=None, key_before=None)
-    yield _row_message(moved_behind(event), new, "c", writer)
+    yield from _row_message(moved_behind(event), new, "c", writer)
 
 
-def _row_message(event: RowChange, rows: WrittenRows, op: str, writer: Writer) -> KafkaMessage:
-    settings = writer.settings
-    shape, key = shape_of(event.extra, settings), None
+def _row_message(
+    event: RowChange, rows: WrittenRows, op: str, writer: Writer
+) -> Iterator[KafkaMessage]:
+    settings, key = writer.settings, _key_bytes(event, rows, writer)
+    if settings.transforms == "unwrap":
+        name = names_of(event.table, settings, event.extra)
+        name = shape_of(event.extra, settings).safe_name(name, "Value")
+        yield from unwrapped_messages(event, rows, op, KafkaMessage(key, None), name, writer)
+    else:
+        envelope = _envelope(event.table, event.position, event.extra, rows, op, settings)
+        yield KafkaMessage(key, writer.value(envelope))
+
+
+def _key_bytes(event: RowChange, rows: WrittenRows, writer: Writer) -> bytes | None:
     values = rows.key_after if rows.after is not None else rows.key_before
-    if values is not None:
-        key_name = shape.safe_name(names_of(event.table, settings, event.extra), "Key")
-        key = writer.encode(Envelope(replace(rows.key, name=key_name), values))
-    envelope = _envelope(event.table, event.position, event.extra, rows, op, settings)
-    return KafkaMessage(key, writer.value(envelope))
+    if values is None:
+        return None
+    name = names_of(event.table, writer.settings, event.extra)
+    name = shape_of(event.extra, writer.settings).safe_name(name, "Key")
+    return writer.encode(Envelope(replace(rows.key, name=name), values))
 
 
 def names_of(table: Table, settings: Settings, extra: Extra) -> str:
@@ -257,5 +279,4 @@ def _truncate(
     struct = adjusted_columns(struct, settings.field_names)
     struct = with_notes(struct, extra_text(extra, "column_notes"))
     rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
-    envelope = _envelope(table, position, extra, rows, "t", settings)
-    return KafkaMessage(None, writer.value(envelope))
+    return KafkaMessage(None, writer.encode(_envelope(table, position, extra, rows, "t", settings)))

@@ -40,16 +40,31 @@ def statement_source_values(
     Raises: EncodeError.
     """
     shape = shape_of(extra, settings)
+    values = common_values(table, extra, settings, op)
+    values["ts_ms"] = commit_ms_of(position)
+    for member in shape.source.members_of(shape.version):
+        if member.place:
+            values[member.name] = member_value(member, position, extra)
+    return tuple(values[field.name] for field in source_schema(shape).fields)
+
+
+def common_values(
+    table: Table, extra: Extra, settings: Settings, op: str
+) -> dict[str, ConnectValue]:
+    """Return the members of ``source`` that all connectors have, but its time.
+
+    Raises: EncodeError.
+    """
+    shape = shape_of(extra, settings)
     database, schema = table.database or settings.database, table.schema or ""
     declared = shape.source
     if not declared.has_database:
         database = schema if declared.schema_member == "db" else table.database or ""
     connector = extra_text(extra, "connector") or settings.row_connector
-    values: dict[str, ConnectValue] = {
+    return {
         "version": extra_text(extra, "connector_version") or VERSIONS[settings.dialect],
         "connector": connector.lower(),
         "name": extra_text(extra, "source_name") or settings.topic_prefix,
-        "ts_ms": commit_ms_of(position),
         "snapshot": _snapshot(extra, op),
         "sequence": extra_text(extra, "sequence"),
         "ts_us": extra_number(extra, "source_ts_us"),
@@ -58,10 +73,6 @@ def statement_source_values(
         "db": database,
         "table": table.name,
     }
-    for member in declared.members_of(shape.version):
-        if member.place:
-            values[member.name] = member_value(member, position, extra)
-    return tuple(values[field.name] for field in source_schema(shape).fields)
 
 
 def member_value(member: Member, position: Position, extra: Extra) -> int | str | None:

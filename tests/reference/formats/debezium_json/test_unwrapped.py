@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cdcwire.core.context import Context
@@ -232,28 +234,103 @@ INSERT = RowChange(
 )
 
 
+UPDATE = replace(INSERT, op="update", before=Image((ID,), (1,)))
+DELETE = replace(INSERT, op="delete", before=INSERT.after, after=None)
+TOMBSTONE = Marker("tombstone", extra={"message_key": b'{"id":1}'})
+NULL = (b'{"id":1}', None)
+SENT = (b'{"id":1}', b'{"id":1,"__deleted":"false"}')
+GONE = (b'{"id":1}', b'{"id":1,"__deleted":"true"}')
+
+
+def unwrapped(events: list[Event], **options: str) -> list[tuple[bytes | None, bytes | None]]:
+    context = Context({"transforms": "unwrap", "schemas-enable": "false", **options})
+    found = list(debezium_json.from_events(events, context=context))
+    assert list(debezium_json.FORMAT.encoder(context)(events)) == found
+    return [(each.key, each.value) for each in found if isinstance(each, KafkaMessage)]
+
+
 @pytest.mark.parametrize(
-    "event",
+    ("mode", "expected"),
     [
-        INSERT,
-        SchemaChange("truncate", None, table=Table("t", "s", "d"), position=INSERT.position),
+        ("tombstone", [NULL]),
+        ("delete-to-tombstone", [NULL]),
+        ("drop", []),
+        ("rewrite", [GONE]),
+        ("rewrite-with-tombstone", [GONE, NULL]),
     ],
-    ids=lambda event: type(event).__name__,
 )
-def test_message_that_would_be_read_as_a_row_is_not_written(event: Event) -> None:
-    options = {"transforms": "unwrap", "dialect": "debezium-2.7", "schemas-enable": "false"}
-    context, read = Context(options), Context({**options, "schemas-enable": "true"})
-    for encoded in (
-        debezium_json.from_events([event], context=context),
-        debezium_json.FORMAT.encoder(context)([event]),
-    ):
-        with pytest.raises(EncodeError, match="would be read as a row") as caught:
-            list(encoded)
-        assert caught.value.clause == "debezium-json: unwrapped rows"
-    (message,) = debezium_json.from_events([event], context=read)
-    assert [type(found) for found in debezium_json.FORMAT.to_events(message, context=read)] == [
-        type(event)
+def test_delete_has_the_form_of_the_mode(mode: str, expected: list[object]) -> None:
+    options = {"delete-tombstone-handling-mode": mode}
+    assert unwrapped([DELETE, TOMBSTONE], **options) == expected
+    row = SENT if mode.startswith("rewrite") else (b'{"id":1}', b'{"id":1}')
+    assert unwrapped([INSERT, UPDATE], **options) == [row, row]
+
+
+def test_changed_key_is_written_as_two_rows() -> None:
+    moved = replace(UPDATE, before=Image((ID,), (2,)))
+    options = {"delete-tombstone-handling-mode": "rewrite-with-tombstone"}
+    assert unwrapped([moved], **options) == [
+        (b'{"id":2}', b'{"id":2,"__deleted":"true"}'),
+        (b'{"id":2}', None),
+        SENT,
     ]
+    assert unwrapped([moved]) == [(b'{"id":2}', None), (b'{"id":1}', b'{"id":1}')]
+
+
+def test_added_fields_are_those_of_the_settings_in_their_order() -> None:
+    event = replace(INSERT, extra={"transaction_id": "7", "connector": "mysql", "ts_us": "1000"})
+    event = replace(event, position=Position(commit_ms=5, sent_ms=1, pos=9))
+    listed = "op:do,ts_us,source.ts_ms,pos,file,source.db,id,transaction.total_order"
+    options = {"add-fields": listed, "add-fields-prefix": "x_", "dialect": "debezium-3.6"}
+    assert unwrapped([event], **options) == [
+        (
+            b'{"id":1}',
+            b'{"id":1,"x_do":"c","x_ts_us":1000,"x_source_ts_ms":5,"x_pos":9,"x_file":null,'
+            b'"x_source_db":"s","x_id":"7","x_transaction_total_order":null}',
+        )
+    ]
+
+
+def test_schema_of_a_row_by_itself_is_required_and_its_added_fields_are_not() -> None:
+    options = {"add-fields": "op", "delete-tombstone-handling-mode": "rewrite"}
+    ((_, value),) = unwrapped([INSERT], **options, **{"schemas-enable": "true"})
+    assert value == (
+        b'{"schema":{"type":"struct","fields":[{"type":"int32","optional":true,"field":"id"},'
+        b'{"type":"string","optional":true,"field":"__deleted"},{"type":"string","optional":true,'
+        b'"field":"__op"}],"optional":false,"name":"cdl.s.t.Value"},"payload":{"id":1,'
+        b'"__deleted":"false","__op":"c"}}'
+    )
+
+
+@pytest.mark.parametrize("listed", ["nothing", "before.id", "source.nothing", "op:id"])
+def test_added_field_that_a_change_lacks_or_a_column_has_is_refused(listed: str) -> None:
+    with pytest.raises(EncodeError) as caught:
+        unwrapped([INSERT], **{"add-fields": listed, "add-fields-prefix": ""})
+    assert caught.value.clause == "debezium-json: unwrapped rows"
+
+
+def test_truncate_is_dropped() -> None:
+    truncate = SchemaChange("truncate", None, table=Table("t", "s"), position=INSERT.position)
+    assert unwrapped([truncate]) == []
+
+
+def test_what_is_added_comes_back_in_the_event() -> None:
+    value = (
+        b'{"id":1,"__op":"u","__table":"t","__db":"s","__version":"3.5.0.Final","__thread":4,'
+        b'"__transaction_id":"0-1-2","__transaction_total_order":3}'
+    )
+    listed = "op,table,db,version,thread,transaction.id,transaction.total_order"
+    options = {"connector": "mysql", "add-fields": listed, "dialect": "debezium-3.5"}
+    context = Context({"transforms": "unwrap", "schemas-enable": "false", **options})
+    message = KafkaMessage(b'{"id":1}', value)
+    (event,) = debezium_json.FORMAT.to_events(message, context=context)
+    assert event.position.tx_order == 3
+    assert event.extra == {
+        "connector_version": "3.5.0.Final",
+        "thread": "4",
+        "transaction_id": "0-1-2",
+    }
+    assert unwrapped([event], **options) == [(b'{"id":1}', value)]
 
 
 @pytest.mark.parametrize(
