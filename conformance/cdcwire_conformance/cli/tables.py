@@ -131,7 +131,7 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
     from cdcwire_conformance.decode.describe import survey_feed
     from cdcwire_conformance.decode.opening import open_source
     from cdcwire_conformance.decode.reading import FeedError
-    from cdcwire_conformance.decode.statements import tables_after
+    from cdcwire_conformance.decode.statements import declared_columns, tables_after
 
     try:
         opened = open_source(source, context, include=selection.tables)
@@ -140,12 +140,16 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
         raise UsageError(str(error)) from error
     for line in schema_notes(context.tables, opened.names):
         print_error(f"cdcwire tables: note: {line}")
-    tables = [each.table for each in surveyed.tables]
-    found = [Table(t.table, t.schema, columns=t.columns, key=t.key) for t in tables]
+    statements = surveyed.others.statements
+    found = []
+    for table in (each.table for each in surveyed.tables):
+        declared = declared_columns(statements, (table.schema, table.table), table.columns)
+        columns = tuple(declared.get(column.name, column) for column in table.columns)
+        found.append(Table(table.table, table.schema, columns=columns, key=table.key))
     with_rows = {(table.schema, table.name) for table in found}
     found += [
         Table(table.name, table.schema, columns=table.columns, key=table.key)
-        for table in tables_after(surveyed.others.statements)
+        for table in tables_after(statements)
         if (table.schema, table.name) not in with_rows and selection.wants_rows_of(table)
     ]
     return [_chosen(table, selection.columns) for table in found]

@@ -41,11 +41,11 @@ from cdcwire_conformance.compare.notes import (
     check_orders,
     checkpoint_notes,
     clock_notes,
+    definition_notes,
     missing_tables,
     nothing_compared,
     unordered_parts,
     unread_of,
-    unused_definitions,
     window_note,
 )
 from cdcwire_conformance.compare.other_events import with_other_events
@@ -206,7 +206,7 @@ def compare_feeds(
             *found.notes,
             *notes,
             *options.meaning.without_rows(*rows, options.include),
-            *unused_definitions(options, {*own, *others, *rows[0], *rows[1]}),
+            *definition_notes((("left", ours), ("right", theirs)), (own, others), options),
         ),
     )
     found = with_other_events(found, ours, theirs, options)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
 from cdcwire.core.orders import shown_place
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
 from cdcwire_conformance.decode.clock_changes import ClockFacts
+from cdcwire_conformance.decode.statements import declared_columns
 
 
 def window_note(rules: ComparisonRules, window: Window) -> str:
@@ -128,6 +130,22 @@ def clock_notes(
             yield f"{side}: {shown.name}: {text}{where}"
 
 
+def definition_notes(
+    sides: Iterable[tuple[SideName, OpenedFeed]],
+    tables: Iterable[Mapping[TableName, CanonicalTable]],
+    options: CompareOptions,
+) -> Iterator[str]:
+    """Yield lines about definitions that do not fit the feeds. ``tables``: of each side."""
+    sides, tables = tuple(sides), tuple(tables)
+    known = {name for of_side in tables for name in of_side}
+    known.update(name for _, feed in sides for name in feed.facts.names)
+    yield from unused_definitions(options, known)
+    of_both = (table for of_side in tables for table in of_side.values())
+    yield from dict.fromkeys(_undefined_columns(options, of_both))
+    for (side, feed), of_side in zip(sides, tables, strict=True):
+        yield from _untyped_columns(side, feed, of_side.values())
+
+
 def unused_definitions(options: CompareOptions, known: Collection[TableName]) -> Iterator[str]:
     """Yield a line if none of the user's definitions is of a table that a feed has rows of."""
     defined = [(each.schema, each.name) for each in options.definitions if each.name is not None]
@@ -135,6 +153,51 @@ def unused_definitions(options: CompareOptions, known: Collection[TableName]) ->
         first = name_text(defined[0])
         names = first if len(defined) == 1 else f"any of {len(defined):,} tables, such as {first}"
         yield f"--ddl, --tables: no feed has rows of {names}"
+
+
+def _undefined_columns(options: CompareOptions, tables: Iterable[CanonicalTable]) -> Iterator[str]:
+    """Yield a line for each table with columns that its definition by the user does not have."""
+    defined: dict[TableName, set[str]] = {}
+    for each in options.definitions:
+        if each.name is not None and each.columns is not None:
+            names = {column.name for column in each.columns}
+            defined.setdefault((each.schema, each.name), set()).update(names)
+    for table in tables:
+        known = defined.get((table.schema, table.table))
+        missing = [name for name in table.column_names if known and name not in known]
+        if missing:
+            yield (
+                f"--ddl, --tables: {table} has no column {_first_of(missing)}: only the feed says "
+                "its type"
+            )
+
+
+def _untyped_columns(
+    side: SideName, feed: OpenedFeed, tables: Iterable[CanonicalTable]
+) -> Iterator[str]:
+    """Yield a line for each table whose rows are read otherwise than its statements declare."""
+    statements = feed.facts.others.statements
+    for table in tables:
+        own = feed.own_table(table)
+        declared = declared_columns(statements, (own.schema, own.table), own.columns)
+        if not declared:
+            continue
+        kinds = {column.name: column.type for column in own.columns}
+        name, column = next(iter(declared.items()))
+        more = _more(len(declared))
+        yield (
+            f"{side}: {table}: {name} is read as {kind_text(kinds[name])}, and declared as "
+            f"{kind_text(column.type)}{more}: cdcwire tables {feed.source} --to tables.json, then "
+            "--tables tables.json"
+        )
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return f"{names[0]}{_more(len(names))}"
+
+
+def _more(total: int) -> str:
+    return f" (and {total - 1:,} more)" if total > 1 else ""
 
 
 def missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:

@@ -25,8 +25,8 @@ from cdcwire_conformance.compare.notes import (
     check_all_read,
     checkpoint_notes,
     clock_notes,
+    definition_notes,
     unread_of,
-    unused_definitions,
     window_note,
 )
 from cdcwire_conformance.compare.reshaping import ReshapedSide, reshaped_tables, unfillable
@@ -158,7 +158,7 @@ def compare_table(
     rows = opened.facts.rows
     notes += checkpoint_notes([("left", opened)])
     notes += options.meaning.without_rows(rows, rows, options.include)
-    notes += unused_definitions(options, {*own, *rows})
+    notes += definition_notes([("left", opened)], [{name: own[name]}], options)
     own_name = opened.own_name(name)
     notes += opened.state.notes.get(own_name, ())
     notes += reshaped.notes

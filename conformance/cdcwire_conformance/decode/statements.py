@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cdcwire.arrow.batches import MessagePlace
+from cdcwire.model import kinds
 from cdcwire.model.events import Position, SchemaChange, SchemaChangeKind, Table
-from cdcwire.model.names import full_schema
+from cdcwire.model.kinds import Column
+from cdcwire.model.names import TableName, full_schema
 
 MAX_STATEMENTS = 1 << 14  # kept of one feed
 PARTS_KEPT = 2  # enough to know that there are several
 
 Part: TypeAlias = "tuple[str | None, int | None, str | None]"
 """A part of a feed, which has an order: a partition of a topic, or a file."""
+_CODED = (
+    *(kinds.DateType, kinds.TimeType, kinds.DatetimeType, kinds.TimestampType),
+    *(kinds.DecimalType, kinds.BytesType, kinds.BitType),
+)  # numbers or texts stand for their values
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +112,30 @@ def tables_after(statements: Iterable[PlacedStatement]) -> tuple[Table, ...]:
         elif each.what == "erase":
             found.pop(name, None)
     return tuple(found.values())
+
+
+def declared_columns(
+    statements: Iterable[PlacedStatement], name: TableName, columns: Iterable[Column]
+) -> dict[str, Column]:
+    """Return the columns that rows show as other values than the last statement declares.
+
+    So do rows without types: a BIGINT UNSIGNED may be a negative number, a DATE a number of days.
+    ``columns``: of the table ``name``, as its rows show them.
+    """
+    declared: dict[str, Column] = {}
+    for each in statements:
+        if each.definition is not None and (each.named_schema, each.table) == name:
+            declared = {column.name: column for column in each.definition.columns or ()}
+    return {
+        column.name: declared[column.name]
+        for column in columns
+        if column.name in declared and _means_other(column.type, declared[column.name].type)
+    }
+
+
+def _means_other(shown: kinds.Type, declared: kinds.Type) -> bool:
+    """Return whether values that rows show as one kind stand for values of a declared one."""
+    if isinstance(declared, kinds.IntType):
+        is_wrapped = declared.bits == 64 and declared.unsigned
+        return is_wrapped and isinstance(shown, kinds.IntType) and not shown.unsigned
+    return isinstance(shown, (kinds.IntType, kinds.TextType)) and isinstance(declared, _CODED)
