@@ -33,6 +33,7 @@ BENCHMARKS = (
     "encode",
     "craft_arrow",
     "csv_arrow",
+    "to_arrow",
     "memory",
     "explain",
 )
