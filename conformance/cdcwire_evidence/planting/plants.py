@@ -124,8 +124,12 @@ def _late_value(events: Events, chance: Random, other: OtherValue) -> Iterator[P
 
 def _of_split(row: RowChange, accepts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the parts that may be named: an update of a key has its old row in a delete."""
-    is_split = len(list(split_key_changes([row]))) > 1
-    return (*accepts, *_OF_A_DELETE) if is_split and accepts else accepts
+    return (*accepts, *_OF_A_DELETE) if accepts and _is_split(row) else accepts
+
+
+def _is_split(row: RowChange) -> bool:
+    """Return whether a producer may send an update as a delete and an insert."""
+    return len(list(split_key_changes([row]))) > 1
 
 
 def _null(column: Column, value: Value) -> Value:
@@ -191,6 +195,8 @@ def _moved_parts(one: RowChange, two: RowChange) -> tuple[str, ...]:
         return ("deletes",)
     if repr(one.after) != repr(two.after):
         return ()
+    if any(_is_split(each) for each in (one, two)):  # an insert of the row that the other updates
+        return (*_BEFORE, *_OPERATION)
     return _BEFORE if one.op == two.op else _OPERATION
 
 
