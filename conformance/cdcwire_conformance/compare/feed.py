@@ -263,6 +263,8 @@ class OpenedFeed:
             side,
             has_old_images=facts.old_images > 0,
             has_whole_deletes=facts.whole_deletes > 0,
+            has_placed_deletes=facts.placed_deletes > 0,
+            has_bare_deletes=facts.bare_deletes > 0,
         )
 
     def included(self, options: CompareOptions) -> frozenset[TableName] | None:

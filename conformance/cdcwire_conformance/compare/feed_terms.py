@@ -65,9 +65,7 @@ def feed_terms(
     if options.mode == "events":
         return terms
     if terms.rules.leaves_deletes:
-        bare = next(
-            side for side in (left, right) if not side.format.comparing.deletes_have_position
-        )
+        bare = next(side for side in (left, right) if side.lacks_places_of_deletes)
         raise SchemaError(
             f"deletes of {bare.format.name} have no position, so a window has no last rows"
         )

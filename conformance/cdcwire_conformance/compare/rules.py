@@ -220,7 +220,8 @@ class Side:
     """One side's format with its options, which may be only those that differ from the default.
 
     ``is_stored``: its files are in a prefix, where paths give the partition. An option only says
-    what rows may lack: ``has_old_images`` and ``has_whole_deletes`` say what some rows have.
+    what rows may lack: ``has_old_images`` and ``has_whole_deletes`` say what some rows have. So do
+    ``has_placed_deletes`` and ``has_bare_deletes`` of deletes with and without a position.
     """
 
     format: Format
@@ -228,6 +229,14 @@ class Side:
     is_stored: bool = False
     has_old_images: bool = False
     has_whole_deletes: bool = False
+    has_placed_deletes: bool = False
+    has_bare_deletes: bool = False
+
+    @property
+    def lacks_places_of_deletes(self) -> bool:
+        """Return whether a delete may have no position."""
+        may_lack = not self.format.comparing.deletes_have_position
+        return may_lack and (self.has_bare_deletes or not self.has_placed_deletes)
 
     @property
     def carries(self) -> Carries:
@@ -356,15 +365,16 @@ def terms_of(
     folds_ops = any(is_folding)
     if folds_ops:
         left_out.append(("insert against update", "a side writes both alike"))
-    bare = [side for side in (left, right) if not side.format.comparing.deletes_have_position]
+    bare = [side for side in (left, right) if side.lacks_places_of_deletes]
     has_bare_deletes = bool(bare and (order or fields))
     leaves_deletes = bool(bare) and is_windowed
     if leaves_deletes:
         reason = f"{bare[0].format.name} has no position of them, so that no window has them"
         left_out.append(("deletes", reason))
-    elif has_bare_deletes and len(bare) == 1:
+    elif has_bare_deletes and (len(bare) == 1 or any(side.has_placed_deletes for side in bare)):
         names = " and ".join((*([order.name] if order else []), *fields))
-        reason = f"{bare[0].format.name} has none; they pair by key and what came before"
+        some = "has not all" if bare[0].has_placed_deletes else "has none"
+        reason = f"{bare[0].format.name} {some}; they pair by key and what came before"
         left_out.append((f"{names} of deletes", reason))
     has_bare_reads = facts is not None and facts.has_bare_reads
     if has_bare_reads and (order or fields):

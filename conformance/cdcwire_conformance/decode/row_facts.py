@@ -64,14 +64,15 @@ NO_PLACES = OrderFacts()
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """Facts about rows. Deletes of a format whose deletes have no position do not count.
+    """Facts about rows. Deletes of a format whose deletes may have no position do not count.
 
     ``changes``: how many there are, without the rows of snapshots, which are ``reads``. ``orders``:
     by name. ``fields``: how many changes have each of ``FIELDS``. ``is_complete``: all rows were
     looked at. ``old_images``: how many updates have their before image. ``whole_deletes``: how many
     deletes have columns beyond the key; they are counted where an option denies that there are any.
     ``clocks``: values in hours that a zone skips or repeats, by column. ``old_rows``: which rows
-    show that old rows are whole.
+    show that old rows are whole. ``placed_deletes``, ``bare_deletes``: how many deletes have a
+    position and how many have none, of a format whose deletes may have none.
     """
 
     changes: int = 0
@@ -83,6 +84,8 @@ class RowFacts:
     whole_deletes: int = 0
     clocks: Mapping[str, ClockFacts] = field(default_factory=dict)
     old_rows: OldRows = NO_OLD_ROWS
+    placed_deletes: int = 0
+    bare_deletes: int = 0
 
     def order(self, name: str) -> OrderFacts:
         """Return the facts of an order."""
@@ -107,6 +110,8 @@ class RowFacts:
             self.whole_deletes + other.whole_deletes,
             clocks,
             self.old_rows.joined(other.old_rows),
+            self.placed_deletes + other.placed_deletes,
+            self.bare_deletes + other.bare_deletes,
         )
 
 

@@ -49,10 +49,13 @@ class RowTally:
         self.has_whole_deletes = False
         self._skips_deletes = not format_.comparing.deletes_have_position
         self._orders = [_OrderTally(order) for order in format_.comparing.orders]
+        self._numbers = [order.number for order in format_.comparing.orders if order.number]
         self._fields = dict.fromkeys(FIELDS, 0)
         self._changes = 0
         self._reads = 0
         self._deletes_beyond_key = 0
+        self._placed_deletes = 0
+        self._bare_deletes = 0
         self._old_rows = OldRowsTally()
         self._bounds: dict[str, tuple[int, int]] = {}
         self._parts: set[Any] = set()
@@ -69,6 +72,7 @@ class RowTally:
         counted = changes
         if self._skips_deletes:
             counted = [each for each in changes if each.op != "delete"]
+            self._add_places_of_deletes([each for each in changes if each.op == "delete"])
         reads = [each for each in counted if each.op == "read"]
         if reads:
             counted = [each for each in counted if each.op != "read"]
@@ -104,6 +108,13 @@ class RowTally:
         if offsets:
             self._offsets = widened(self._offsets, min(offsets), max(offsets))
 
+    def _add_places_of_deletes(self, deletes: Sequence[Change]) -> None:
+        columns = _Positions(deletes)
+        numbers = [columns[name] for name in self._numbers]
+        bare = sum(all(value is None for value in values) for values in zip(*numbers, strict=True))
+        self._bare_deletes += bare
+        self._placed_deletes += len(deletes) - bare
+
     def _add_positions(self, columns: _Positions, *, is_read: bool) -> None:
         for order in self._orders:
             order.add(columns, is_read=is_read)
@@ -119,6 +130,8 @@ class RowTally:
             old_images=self.old_images,
             whole_deletes=self._deletes_beyond_key,
             old_rows=self._old_rows.found,
+            placed_deletes=self._placed_deletes,
+            bare_deletes=self._bare_deletes,
         )
 
     @property

@@ -46,7 +46,7 @@ class Comparing:
     """If False, an update is a row with an old value."""
 
     deletes_have_position: bool = True
-    """If False, a delete is a key and nothing else."""
+    """If False, a delete may be a key and nothing else."""
 
     updates_are_two_records: bool = False
     """An update is sent as a "before" and an "after" record."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.context import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
@@ -46,6 +48,62 @@ def compare(
     result = tmp_path / "result.json"
     code = main(["compare", *words, "--engine", "embedded", "--json", str(result)])
     return code, capsys.readouterr().out, json.loads(result.read_text())
+
+
+WITH_BEFORE = (
+    "--option",
+    "enable-tidb-extension=true",
+    "--option",
+    "avro-include-before-value=true",
+)
+
+
+def write_avro(folder: Path, *changes: RowChange, has_before: bool = True) -> str:
+    folder.mkdir()
+    options: dict[str, OptionValue] = {"enable-tidb-extension": True}
+    options["avro-include-before-value"] = has_before
+    messages = get_format("avro").from_events(list(changes), context=Context(options=options))
+    write_messages(str(folder / "messages.jsonl"), messages)
+    return f"avro:file:{folder}"
+
+
+def avro(what: Op, ts: int, key: int) -> RowChange:
+    mail = Column("mail", TextType(), source="text")
+    columns = (Column("id", IntType(64), "bigint", nullable=False, roles=ID.roles), mail)
+    return change(what, ts << 18, columns, key, "x")
+
+
+def test_position_of_an_avro_delete_that_has_one_is_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [avro("insert", ts, ts) for ts in (1, 2)]
+    left = write_avro(tmp_path / "a", *rows, avro("delete", 5, 1))
+    code, out, _ = compare(capsys, tmp_path, left, left, *WITH_BEFORE)
+    assert code == 0
+    assert "commit_ts of deletes" not in out
+    later = write_avro(tmp_path / "b", *rows, avro("delete", 6, 1))
+    code, out, _ = compare(capsys, tmp_path, left, later, *WITH_BEFORE)
+    assert code == 1
+    assert f"only left: delete id=1 at commit_ts {5 << 18}\n" in out
+
+
+def test_positions_of_avro_deletes_are_not_compared_if_one_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [avro("insert", ts, ts) for ts in (1, 2)]
+    feeds = [
+        write_avro(tmp_path / name, *rows, avro("delete", ts, 1))
+        for name, ts in (("a", 5), ("b", 6))
+    ]
+    bare = write_avro(tmp_path / "bare", avro("delete", 7, 2), has_before=False)
+    lines = (tmp_path / "bare" / "messages.jsonl").read_text().splitlines()
+    for name in ("a", "b"):
+        with (tmp_path / name / "messages.jsonl").open("a") as file:
+            file.write(f"{lines[-1]}\n")
+    assert bare
+    code, out, _ = compare(capsys, tmp_path, *feeds, *WITH_BEFORE)
+    assert code == 0
+    assert "not compared: commit_ts and commit_ms of deletes (avro has not all; they pair" in out
 
 
 def test_columns_that_only_a_deleted_row_had_are_not_of_the_last_rows(
