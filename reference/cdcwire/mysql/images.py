@@ -7,14 +7,14 @@ from these, and back. Flag bits above 7 have no place in the model. The handle k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from cdcwire.core.errors import step
 from cdcwire.model.events import Image, Table
-from cdcwire.model.kinds import Column, EnumType, SetType, UnknownType, Value
+from cdcwire.model.kinds import Column, EnumType, Role, SetType, UnknownType, Value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, code_and_flags, column_of
 from cdcwire.mysql.values import WireValue, model_converter, wire_value
 
@@ -122,6 +122,12 @@ class ImageWriter:
             flags &= ~FLAG_HANDLE_KEY
             flags |= FLAG_HANDLE_KEY if column.name in table.key else 0
         return completed, code, flags, self._value_clause(code, flags)
+
+
+def is_primary_key(key: tuple[str, ...], roles: Mapping[str, frozenset[Role]]) -> bool:
+    """Return whether a key is primary: no column of it says that it is only unique."""
+    found = [roles.get(name, frozenset()) for name in key]
+    return bool(key) and all("primary" in each or "unique" not in each for each in found)
 
 
 def complete_column(column: Column, definition: Column | None) -> Column:

@@ -50,6 +50,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import BitType, Column, EnumType, Role, SetType, Value
+from cdcwire.mysql.images import is_primary_key
 
 MESSAGES = "avro: messages"
 KEY_CLAUSE = "avro: key record"
@@ -284,6 +285,9 @@ class Layout:
         found.sort(key=lambda each: each[0][0])
         self.columns = [(place, completed(column, known)) for (_, known), place, column in found]
         self.key = _key_names(table, definition, [column for _, column in self.columns])
+        roles = {column.name: column.roles for _, column in self.columns}
+        if settings.is_ticdc and not is_primary_key(self.key, roles):
+            self.key = ()
         self._key_side: Side | None = None
         self._value_side: Side | None = None
 

@@ -39,7 +39,7 @@ def _of(schema: Schema, written: set[str]) -> SmallValue:
         return _sorted({"type": "array", "items": _of(schema.items, written), **_described(schema)})
     made: dict[str, SmallValue] = {"type": _PRIMITIVES[schema.type], **_described(schema)}
     if schema.name == CONNECT_DECIMAL:
-        sizes = {name: int(text) for name, text in schema.parameters or ()}
+        sizes = {name: int(text) for name, text in _parameters(schema)}
         made.update({"logicalType": "decimal", **sizes})
     elif schema.type in ("int8", "int16"):
         made["connect.type"] = schema.type
@@ -79,10 +79,15 @@ def _described(schema: Schema) -> dict[str, SmallValue]:
         found["connect.name"] = schema.name
     if schema.version is not None:
         found["connect.version"] = schema.version
-    parameters = {name: text for name, text in schema.parameters or () if name != TIDB_TYPE}
+    parameters = _parameters(schema)
     if parameters:
-        found["connect.parameters"] = dict(sorted(parameters.items()))
+        found["connect.parameters"] = dict(sorted(parameters))
     return found
+
+
+def _parameters(schema: Schema) -> list[tuple[str, str]]:
+    """Return the parameters of the type; the type in TiDB is one of the field."""
+    return [each for each in schema.parameters or () if each[0] != TIDB_TYPE]
 
 
 def _sorted(made: dict[str, SmallValue]) -> dict[str, SmallValue]:

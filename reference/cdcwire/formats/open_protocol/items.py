@@ -185,7 +185,7 @@ def write_row(row: Row, dialect: Dialect) -> bytes:
         if group or (dialect == "ticdc" and name == "p" and group is not None and has_new):
             with step(name):
                 members.append(f'"{name}":{{{_write_columns(group, dialect)}}}')
-    return f"{{{','.join(members)}}}".encode()
+    return f"{{{','.join(members)}}}".encode("utf-8", "surrogateescape")
 
 
 def _write_columns(columns: Columns, dialect: Dialect) -> str:

@@ -57,5 +57,8 @@ def write_name(name: str, dialect: Dialect) -> str:
 
 
 def write_escaped(text: str, dialect: Dialect) -> str:
-    """Return text, in which lone surrogates may stand for bad bytes, as a JSON string."""
-    return json_string(text) if dialect == "tiflow" else jsoniter_string(text)
+    """Return text, in which lone surrogates may stand for bad bytes, as a JSON string.
+
+    The ticdc dialect sends these bytes: the lone surrogates stay.
+    """
+    return json_string(text) if dialect == "tiflow" else jsoniter_string(text, is_raw=True)

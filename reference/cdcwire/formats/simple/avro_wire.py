@@ -233,7 +233,7 @@ def _row_of(values: tuple[Any, ...], places: dict[Path, int]) -> Dml:
         rows[1],
         offset=offset,
     )
-    missing = missing_side(message)
+    missing = missing_side(message, may_be_empty=False)
     if missing:
         raise DecodeError(f"the type {kind} needs {missing}", message.offset, ROWS, (missing,))
     return message
@@ -300,7 +300,7 @@ def write_message(message: Message) -> bytes:
             times = (_signed(message.commit_ts), message.build_ts)
             values = (VERSION, message.type, message.sql, *times, *schemas)
         case Dml():
-            check_row(message)
+            check_row(message, may_be_empty=False)
             kind, values = 3, _row_values(message)
     out = bytearray()
     datum = Branch(MESSAGE_BRANCH, (MESSAGE_TYPES[kind], Branch(kind, values)))

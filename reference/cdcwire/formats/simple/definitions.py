@@ -34,6 +34,7 @@ from cdcwire.mysql.declared import (
     declared_type,
     type_of_declared,
 )
+from cdcwire.mysql.images import is_primary_key
 
 _SIZED = frozenset(
     {
@@ -151,12 +152,6 @@ def key_of(table: Table, columns: Iterable[Column]) -> tuple[str, ...]:
     if table.key is not None:
         return table.key
     return tuple(column.name for column in columns if column.roles & {"handle", "primary"})
-
-
-def is_primary_key(key: tuple[str, ...], roles: Mapping[str, frozenset[Role]]) -> bool:
-    """Return whether a key is primary: no column of it says that it is only unique."""
-    found = [roles.get(name, frozenset()) for name in key]
-    return bool(key) and all("primary" in each or "unique" not in each for each in found)
 
 
 def _column_schema(column: Column, is_key: bool, settings: Settings) -> ColumnSchema:

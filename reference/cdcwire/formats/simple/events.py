@@ -292,7 +292,7 @@ class MessageWriter:
         if not isinstance(location, (str, type(None))):
             raise EncodeError("a location is text", CLAIM_CHECK, ("extra", "claim_check"))
         is_cut = event.sent == "key" or cut is not None or bool(location)
-        if self.settings.encoding_format == "json" and is_cut:
+        if self.settings.encoding_format == "json":
             sides = [side or None for side in sides]
         commit_ts, build_ts = _times(event.position)
         return Dml(

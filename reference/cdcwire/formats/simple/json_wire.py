@@ -119,18 +119,21 @@ def _read_row(kind: str, known: Members, end: int, times: tuple[int, int], data:
         old=_read_cells(known["old"], data) if "old" in known else None,
         offset=end - 1 if version is None else version.start,
     )
-    missing = missing_side(message)
+    missing = missing_side(message, may_be_empty=True)
     if missing:
         raise DecodeError(f"member {missing!r} is missing", end - 1, ROWS)
     return message
 
 
-def missing_side(message: Dml) -> str | None:
+def missing_side(message: Dml, *, may_be_empty: bool) -> str | None:
     """Return the side that a row lacks although it is whole; None if it has all.
 
-    A row that was cut to its key has no columns without a key.
+    A row that was cut to its key has no columns without a key. ``may_be_empty``: a row without
+    columns has no side, as in JSON, where an empty one is left out.
     """
     if message.handle_key_only or message.claim_check_location:
+        return None
+    if may_be_empty and message.data is None and message.old is None:
         return None
     if message.type != DELETE and message.data is None:
         return "data"
@@ -222,7 +225,7 @@ def _times(commit_ts: int, build_ts: int) -> list[str]:
     return [f'"commitTs":{commit}', f'"buildTs":{build}']
 
 
-def check_row(message: Dml) -> None:
+def check_row(message: Dml, *, may_be_empty: bool) -> None:
     """Raise EncodeError unless the type of a row has the sides that it must have."""
     if message.type not in DML_TYPES:
         problem = f"type {message.type!r:.40} is not one of {', '.join(DML_TYPES)}"
@@ -230,13 +233,13 @@ def check_row(message: Dml) -> None:
     for name, value, other in (("data", message.data, DELETE), ("old", message.old, INSERT)):
         if value is not None and message.type == other:
             raise EncodeError(f"the type {other} has no {name}", ROWS, (name,))
-    missing = missing_side(message)
+    missing = missing_side(message, may_be_empty=may_be_empty)
     if missing:
         raise EncodeError(f"the type {message.type} needs {missing}", ROWS, (missing,))
 
 
 def _written_row(message: Dml) -> list[str]:
-    check_row(message)
+    check_row(message, may_be_empty=True)
     members = []
     for name, value in (("database", message.database), ("table", message.table)):
         with step(name):

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from cdcwire.apache_avro.datum import Branch
@@ -34,6 +35,7 @@ from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,19}")
 _MAX_INDEX = 65535  # labels of an ENUM
+_MAX_LABELS_OF_SET = 64
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
 _TEMPORAL = (kinds.DateType, kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
@@ -96,10 +98,8 @@ def text_reader(kind: kinds.Type) -> Callable[[str], Value]:
             return _read_bytes
         case kinds.FloatType(bits):
             return read_float if bits == 32 else read_double
-        case kinds.EnumType():
-            return _read_index
-        case kinds.SetType():
-            return _read_mask
+        case kinds.EnumType() | kinds.SetType():
+            return partial(_read_element, end=_element_end(kind))
         case kinds.VectorType():
             return _read_vector
         case kinds.TextType() | kinds.UnknownType():
@@ -112,18 +112,18 @@ def _read_bytes(text: str) -> Value:
     return read_base64(text, 0, "simple: binary values")
 
 
-def _read_index(text: str) -> int:
-    return _within(_number(text), 0, _MAX_INDEX + 1)
-
-
-def _read_mask(text: str) -> int:
-    return _within(_number(text), 0, _UINT64_END)
-
-
-def _number(text: str) -> int:
+def _read_element(text: str, end: int) -> int:
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text!r:.40} is not a number of an element")
-    return int(text)
+    return _within(int(text), 0, end)
+
+
+def _element_end(kind: kinds.EnumType | kinds.SetType) -> int:
+    """Return what the index of an ENUM, or the mask of a SET, is below."""
+    labels = len(kind.labels or ())
+    if isinstance(kind, kinds.EnumType):
+        return (labels or _MAX_INDEX) + 1
+    return 1 << (labels or _MAX_LABELS_OF_SET)
 
 
 def _read_vector(text: str) -> Value:
@@ -155,9 +155,9 @@ def _of_branch(kind: kinds.Type, branch: Branch) -> Value:
         case (kinds.BitType(), 1):
             return _within(value % _UINT64_END, *integer_range(kind))
         case (kinds.EnumType(), 1):
-            return _within(value, 0, _MAX_INDEX + 1)
+            return _within(value, 0, _element_end(kind))
         case (kinds.SetType(), 1):
-            return value % _UINT64_END
+            return _within(value % _UINT64_END, 0, _element_end(kind))
         case (kinds.BytesType(), 5) | (kinds.TextType() | kinds.UnknownType(), 4):
             return value
         case (
@@ -273,10 +273,10 @@ def _wrapped(number: int) -> int:
 
 def _element(kind: kinds.EnumType | kinds.SetType, value: Value) -> int | None:
     if isinstance(kind, kinds.EnumType):
-        number, end = index_of_label(kind, value), _MAX_INDEX + 1
+        number = index_of_label(kind, value)
     else:
-        number, end = mask_of_labels(kind, value), _UINT64_END
-    return None if number is None or not 0 <= number < end else number
+        number = mask_of_labels(kind, value)
+    return None if number is None or not 0 <= number < _element_end(kind) else number
 
 
 def _vector(value: Value) -> str | None:

@@ -11,6 +11,7 @@ from cdcwire.formats.avro import FORMAT
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.model.events import NOWHERE, Image, Marker, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
+from cdcwire_conformance.ddl import parse_ddl
 
 TICDC = Context(options={"dialect": "ticdc"})
 WATERMARKS = Context(
@@ -48,6 +49,20 @@ def test_tombstone_with_a_key_is_refused() -> None:
     with pytest.raises(EncodeError) as caught:
         list(FORMAT.from_events([Marker("tombstone", extra={"message_key": b"k"})], context=TICDC))
     assert caught.value.path == ("events", 0, "what")
+
+
+def test_unique_key_is_the_key_of_the_classic_architecture_only() -> None:
+    (table,) = parse_ddl("CREATE TABLE t (a INT NOT NULL, b INT, UNIQUE KEY (a));", "s")
+    image = Image(table.columns or (), (1, 2))
+    event = RowChange(Table("t", "s", key=table.key), "insert", None, image, Position(commit_ts=7))
+    assert table.key == ("a",)
+    for dialect, key in (("ticdc", None), ("shipped", bytes.fromhex("000000000102"))):
+        context = Context(options={"dialect": dialect}, tables=(table,))
+        written = list(FORMAT.from_events([event], context=context))
+        assert isinstance(written[-1], KafkaMessage)
+        assert written[-1].key == key
+        encoder = FORMAT.encoder(context)
+        assert list(encoder([event])) == written
 
 
 def test_delete_without_primary_key_is_refused_as_its_row_would_be_lost() -> None:

@@ -82,6 +82,31 @@ def test_message_of_the_producer_is_written_again(case: Case) -> None:
     assert written(events, context) == ({}, messages)
 
 
+def test_type_in_tidb_is_of_the_field_also_of_a_decimal() -> None:
+    (table,) = parse_ddl("CREATE TABLE t (id INT PRIMARY KEY, d DECIMAL(10,2));", "shop")
+    image = Image(table.columns or (), (1, Decimal("1.50")))
+    context = Context(options=options(enable_tidb_extension=True), tables=(table,))
+    schemas, _ = written([insert(image, Table("t", "shop", key=("id",)))], context)
+    columns = json.loads(schemas["2"])["fields"][0]["type"][1]["fields"]
+    assert columns[1] == {
+        "connect.field": "d",
+        "default": None,
+        "name": "d",
+        "tidb_type": "decimal",
+        "type": [
+            "null",
+            {
+                "connect.name": "org.apache.kafka.connect.data.Decimal",
+                "connect.parameters": {"precision": "10", "scale": "2"},
+                "logicalType": "decimal",
+                "precision": 10,
+                "scale": 2,
+                "type": "bytes",
+            },
+        ],
+    }
+
+
 def numbers(mode: str = "precise") -> tuple[dict[str, str], list[KafkaMessage], Context]:
     (table,) = TABLES
     values = (7, Decimal("-1.50"), 5, 0.1, 0x801, 1, b"\x00\xff", "b,c")

@@ -1,4 +1,4 @@
-"""Updates of the newer producer in which no column has changed."""
+"""What the newer producer writes otherwise: updates without a change, and ill-formed text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.format import FORMAT
-from cdcwire.model.events import RowChange
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import BytesType, Column, TextType
 
 
 def framed(text: bytes) -> bytes:
@@ -52,3 +53,37 @@ def test_update_without_change_comes_back_in_its_bytes() -> None:
 def test_fast_decoder_reads_the_same_update() -> None:
     context = Context(options=NEWER)
     assert RowDecoder(context).decode_events(MESSAGE) == [read(NEWER)]
+
+
+@pytest.mark.parametrize("dialect", ["ticdc", "tiflow"])
+def test_ill_formed_text_of_a_varchar_is_sent_as_it_is_by_the_newer_producer(dialect: str) -> None:
+    columns = (
+        Column("v", TextType(), "varchar(40)"),
+        Column("b", BytesType(), "varbinary(40)"),
+        Column("t", TextType(), "text"),
+    )
+    row = RowChange(
+        Table("t", "s", key=()),
+        "insert",
+        None,
+        Image(columns, (b"<\xff", b"\xff", b"\xff")),
+        Position(commit_ts=5),
+    )
+    context = Context(options={"dialect": dialect})
+    (message,) = FORMAT.from_events([row], context=context)
+    bad = {"ticdc": b"<\xff", "tiflow": rb"\u003c\ufffd"}[dialect]
+    quoted = rb"\\xff"
+    columns_in_order = [
+        b'"v":{"t":15,"f":64,"v":"' + bad + b'"}',
+        b'"b":{"t":15,"f":65,"v":"' + quoted + b'"}',
+        b'"t":{"t":252,"f":64,"v":"/w=="}',
+    ]
+    if dialect == "tiflow":
+        columns_in_order.sort()
+    assert isinstance(message, KafkaMessage)
+    assert message.value == framed(b'{"u":{' + b",".join(columns_in_order) + b"}}")
+    assert list(FORMAT.encoder(context)([row])) == [message]
+    (read_back,) = FORMAT.to_events(message, context=context)
+    assert isinstance(read_back, RowChange)
+    assert read_back.after is not None
+    assert read_back.after["v"] == "<\ufffd"

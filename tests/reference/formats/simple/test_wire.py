@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from cdcwire.apache_avro.datum import Branch
 from cdcwire.core.context import Context
-from cdcwire.core.errors import DecodeError, TruncatedError
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.simple import FORMAT, Cell, Dml, Watermark, decode, encode
+from cdcwire.formats.simple.avro_wire import LONG
+from cdcwire.model.events import Image, Position, RowChange, Table
+from cdcwire.model.kinds import Column, EnumType, IntType, SetType
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 
@@ -63,15 +69,67 @@ def test_every_cut_of_a_datum_is_reported_at_its_end(size: int) -> None:
     assert (caught.value.offset, caught.value.clause) == (size, "simple: avro")
 
 
-def test_row_without_columns_and_key_is_a_row() -> None:
+@pytest.mark.parametrize("kind", ["INSERT", "UPDATE", "DELETE"])
+@pytest.mark.parametrize("cut", [b"", b',"handleKeyOnly":true'])
+def test_row_without_columns_is_a_row(kind: str, cut: bytes) -> None:
     value = (
-        b'{"version":1,"database":"d","table":"t","type":"INSERT","commitTs":4,"buildTs":5,'
-        b'"handleKeyOnly":true}'
+        b'{"version":1,"database":"d","table":"t","type":"%s","commitTs":4,"buildTs":5'
+        % kind.encode()
     )
-    message = decode(value)
-    assert isinstance(message, Dml)
-    assert message.data is None
-    assert encode(message) == value
+    value += cut + b"}"
+    context = Context(tables=(Table("t", "d", columns=(Column("a", IntType(32)),), key=()),))
+    assert encode(decode(value)) == value
+    (event,) = FORMAT.to_events(KafkaMessage(None, value), context=context)
+    assert isinstance(event, RowChange)
+    images = [image for image in (event.before, event.after) if image is not None]
+    assert (event.op, [image.names for image in images]) == (
+        kind.lower(),
+        [()] * (2 if kind == "UPDATE" else 1),
+    )
+    written = list(FORMAT.from_events([event], context=context))
+    assert written[-1] == KafkaMessage(None, value)
+
+
+def test_row_without_columns_has_empty_maps_in_avro() -> None:
+    for data, old in ((None, None), ((), None)):
+        row = Dml("UPDATE", 4, 5, "d", "t", data=data, old=old)
+        with pytest.raises(EncodeError) as caught:
+            encode(row, context=AVRO)
+        assert caught.value.clause == "simple: rows"
+
+
+@pytest.mark.parametrize(("kind", "end"), [(EnumType(("a", "b")), 3), (SetType(("a", "b")), 4)])
+@pytest.mark.parametrize("encoding", ["json", "avro"])
+def test_element_beyond_the_labels_is_refused_both_ways(
+    kind: EnumType | SetType, end: int, encoding: str
+) -> None:
+    column = Column("e", replace(kind, form="index"))
+    open_column = Column("e", replace(kind, labels=None, form="index"))
+    options = {"encoding-format": encoding}
+    known, unknown = (
+        Context(options=options, tables=(Table("t", "d", columns=(each,), key=()),))
+        for each in (column, open_column)
+    )
+    for number, fits in ((end - 1, True), (end, False)):
+        row = RowChange(
+            Table("t", "d", key=()), "insert", None, Image((column,), (number,)), Position(4)
+        )
+        raw = Dml("INSERT", 4, 0, "d", "t", data=(Cell("e", str(number)),))
+        if encoding == "avro":
+            raw = replace(raw, data=(Cell("e", Branch(LONG, number)),))
+        message = KafkaMessage(None, encode(raw, context=known))
+        (seen,) = FORMAT.to_events(message, context=unknown)
+        assert isinstance(seen, RowChange)
+        assert seen.after is not None
+        assert seen.after.values == (number,)
+        if fits:
+            assert list(FORMAT.from_events([row], context=known))[-1] == message
+            continue
+        with pytest.raises(EncodeError):
+            list(FORMAT.from_events([row], context=known))
+        with pytest.raises(DecodeError) as caught:
+            list(FORMAT.to_events(message, context=known))
+        assert caught.value.path == ("data", "e")
 
 
 def test_column_of_any_name_is_written() -> None:
