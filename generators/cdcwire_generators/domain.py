@@ -148,7 +148,8 @@ def _domain(
     key_shapes: tuple[str, ...] = KEY_SHAPES
     if any(feed.needs_key for feed in feeds):
         # A declaration has only the primary key.
-        key_shapes = _PRIMARY_SHAPES if family == _DECLARED else _HANDLE_SHAPES
+        is_primary = family == _DECLARED or any(feed.needs_primary_key for feed in feeds)
+        key_shapes = _PRIMARY_SHAPES if is_primary else _HANDLE_SHAPES
     needed = {*_BASE_FIELDS, *(field for feed in feeds for field in feed.position_fields)}
     return Domain(
         get_family(family),

@@ -33,7 +33,7 @@ class FeedTraits:
     ``source_position``: makes a position that of the source database which these options name.
     ``has_path_names``: names of schemas and tables are directories.
     ``has_field_names``: names are those that Avro keeps.
-    ``needs_key``: each table has a key.
+    ``needs_key``: each table has a key. ``needs_primary_key``: which is a primary key.
     ``has_one_table``: each topic has one table.
     ``has_reads``: rows of a snapshot are sent as read.
     ``has_statements``: a schema change has its statement.
@@ -53,6 +53,7 @@ class FeedTraits:
     has_path_names: bool = False
     has_field_names: bool = False
     needs_key: bool = False
+    needs_primary_key: bool = False
     has_one_table: bool = False
     has_reads: bool = False
     has_statements: bool = True

@@ -114,13 +114,26 @@ def test_definition_that_does_not_decide_is_an_error_or_not_used(
     assert "Give column-selectors or a definition of exactly the columns" in error
 
 
+@pytest.mark.parametrize("told", ["nothing", "ddl", "changefeed"])
 def test_hidden_column_of_an_index_on_an_expression(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     columns = (ID, text_column("name"), text_column("_V$_k_0"))
-    folder = prefix_of(tmp_path, columns, f'"I","t","shop",{T + 1},1,"Ab"\r\n')
-    assert after_of(folder, OPTION, capsys) == {"id": "1", "name": "Ab"}
-    check_every_verb(folder, OPTION, OPTION)
+    folder = prefix_of(tmp_path / "prefix", columns, f'"I","t","shop",{T + 1},1,"Ab"\r\n')
+    words, sides = OPTION, OPTION
+    file = str(tmp_path / "told")
+    if told == "ddl":
+        table = "id INT PRIMARY KEY, name VARCHAR(10), KEY k ((LOWER(name)))"
+        Path(file).write_text(f"CREATE TABLE shop.t ({table});")
+        words = sides = [*OPTION, "--ddl", file]
+    if told == "changefeed":
+        if sys.version_info < (3, 11):
+            pytest.skip("it needs the extra toml")
+        Path(file).write_text(SELECTORS.replace("column-selectors", "dispatchers"))
+        words = ["--changefeed", file]
+        sides = ["--left-changefeed", file, "--right-changefeed", file]
+    assert after_of(folder, words, capsys) == {"id": "1", "name": "Ab"}
+    check_every_verb(folder, words, sides)
 
 
 @pytest.mark.parametrize("verb", ["decode", "storage", "compare"])

@@ -16,12 +16,14 @@ def _has_long_decimals(sample: Sample) -> bool:
 
 
 GENERATORS = FormatGenerators(
-    # A column comes from its declaration; a row that is deleted needs a handle key.
+    # A column comes from its declaration. A row that is deleted needs a key; with old rows, that is
+    # from the new architecture, only a primary key is one.
     feed=FeedTraits(
         "mysql indexed",
         "checkpoint",
         has_field_names=True,
         needs_key=True,
+        needs_primary_key=True,
         is_plausible=True,
         takes_tables=True,
     ),

@@ -167,10 +167,18 @@ class AvroRoundTrip(RoundTrip):
         return Position(commit_ts=commit_ts, commit_ms=commit_ms)
 
     def _key(self, table: Table, image: Image) -> tuple[str, ...]:
-        """Return the columns of the handle key, in the order of the row."""
+        """Return the columns of the handle key, in the order of the row.
+
+        The new architecture has keys of primary keys only.
+        """
         key = table.key
         if key is None:
             key = tuple(c.name for c in image.columns if "handle" in c.roles)
+        roles = {column.name: column.roles for column in image.columns}
+        if self.is_ticdc and any(
+            "unique" in roles.get(name, ()) and "primary" not in roles[name] for name in key
+        ):
+            return ()
         if set(key) - set(image.names):
             raise NotCarriedError("key")
         return tuple(name for name in image.names if name in key)

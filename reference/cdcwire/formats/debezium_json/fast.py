@@ -27,7 +27,7 @@ from cdcwire.formats.debezium_json.alone import PayloadsAlone
 from cdcwire.formats.debezium_json.fast_keys import KeyReader
 from cdcwire.formats.debezium_json.fast_rows import RowReader, reads_rows
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
-from cdcwire.formats.debezium_json.wire import TICDC, image_schemas, key_bytes, read_message
+from cdcwire.formats.debezium_json.wire import image_schemas, is_of_ticdc, key_bytes, read_message
 from cdcwire.model.events import Event
 
 _MAX_BYTES = 1 << 20  # of a payload: matching takes some memory for each escape
@@ -90,7 +90,7 @@ class RowDecoder(FastDecoder):
         for _, plan in plans:
             match = None if plan is None else plan.match(text)
             if plan is not None and match is not None:
-                if plan.may_say_connector and TICDC in value:  # it has rules of its own
+                if plan.may_say_connector and is_of_ticdc(value):  # it has rules of its own
                     raise Irregular
                 event = plan.make(match.groups(), physical_table)
                 return [] if event is None else [event]
@@ -103,8 +103,8 @@ class RowDecoder(FastDecoder):
         value = message.value
         if self._rows is not None and value is not None and isinstance(found, Unwrapped):
             self._rows.learn(value, found)
-        is_usual = self._is_usual and value and len(value) <= _MAX_BYTES and TICDC not in value
-        if is_usual and value is not None and isinstance(found, Change):
+        is_usual = self._is_usual and value and len(value) <= _MAX_BYTES
+        if is_usual and value and isinstance(found, Change) and not is_of_ticdc(value):
             self._learn(message, value, found)
         return events
 

@@ -22,7 +22,7 @@ from cdcwire.debezium.unwrapped import (
 )
 from cdcwire.formats.debezium_json.fast_keys import KeyReader
 from cdcwire.formats.debezium_json.settings import Settings
-from cdcwire.formats.debezium_json.wire import TICDC
+from cdcwire.formats.debezium_json.wire import is_of_ticdc
 from cdcwire.model.events import Event, Table
 
 _SOME_KEY = Envelope(None, None)  # what is in a key beyond its names makes no event
@@ -54,7 +54,7 @@ class RowReader:
     def read(self, message: KafkaMessage, value: bytes) -> list[Event]:
         """Return the events of a row whose schema was learned. Raises: one of IRREGULARITIES."""
         found = self._heads.find(value)
-        if found is None or found[1] is None or value[-1:] != b"}" or TICDC in value:
+        if found is None or found[1] is None or value[-1:] != b"}" or is_of_ticdc(value):
             raise Irregular
         start, reader = found[0], found[1]
         facts, _ = self.keys.read(message)
@@ -70,7 +70,7 @@ class RowReader:
 
     def learn(self, value: bytes, found: Unwrapped) -> None:
         """Learn the schema of a good row."""
-        if found.envelope.schema is None or TICDC in value:
+        if found.envelope.schema is None or is_of_ticdc(value):
             return
 
         def reader(schema: Schema) -> PayloadReader | None:

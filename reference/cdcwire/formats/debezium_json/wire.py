@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from cdcwire.connect import Envelope, Parsed, Schema
@@ -40,8 +41,13 @@ from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
 
 _KEYS = "debezium-json: keys"
-TICDC = b'"connector":"TiCDC"'
-"""The member by which messages of TiCDC are known."""
+_TICDC = b'"TiCDC"'
+_OF_TICDC = re.compile(rb'"connector"\s*:\s*"TiCDC"')
+
+
+def is_of_ticdc(value: bytes) -> bool:
+    """Return whether a message names TiCDC as its connector, with or without white space."""
+    return _TICDC in value and _OF_TICDC.search(value) is not None
 
 
 def decode(
@@ -74,9 +80,10 @@ def read_message(
 
 
 def _message(message: KafkaMessage, settings: Settings, tables: tuple[Table, ...]) -> Message:
-    value, key, has_key = message.value, message.key, message.has_key
-    router = settings.key_field_name
-    is_loose = value is not None and TICDC in value
+    value, key, router = message.value, message.key, settings.key_field_name
+    is_loose = value is not None and is_of_ticdc(value)
+    # TiCDC before 8.5 sends no keys; later an empty object where the table has none.
+    has_key = message.has_key and not (is_loose and key is None)
     key_parsed = None if key is None else read_key(key, settings, is_loose=is_loose)
     if value is None:
         return Tombstone(key_part(key_parsed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from dataclasses import replace
 
@@ -201,6 +202,31 @@ def test_table_without_key_has_an_empty_key() -> None:
     assert message.key == (
         b'{"payload":{},"schema":{"type":"struct","name":"c1.shop.t.Key","optional":false,"fields":[]}}'
     )
+
+
+@pytest.mark.parametrize("tables", [(), TABLES])
+def test_missing_kafka_key_of_older_versions_says_nothing_of_the_key(
+    tables: tuple[Table, ...],
+) -> None:
+    delete = ROW.replace(b'"op":"c"', b'"op":"d"').replace(b'"before":null,"after":', b'"after":')
+    delete = delete.replace(b'"after":', b'"after":null,"before":')
+    for value, op in ((ROW, "insert"), (delete, "delete")):
+        message = KafkaMessage(None, value)
+        (event,) = FORMAT.to_events(message, context=Context(tables=tables))
+        assert isinstance(event, RowChange)
+        assert (event.op, event.table.key, event.sent) == (op, ("id",) if tables else None, None)
+        image = event.after if op == "insert" else event.before
+        assert image is not None
+        assert len(image.columns) == 12
+        assert RowDecoder(Context(tables=tables)).decode_events(message) == [event]
+
+
+def test_white_space_changes_nothing() -> None:
+    spaced = json.dumps(json.loads(ROW), indent=1).encode()
+    key = b'{ "payload": { "id": 1 } }'
+    (event,) = FORMAT.to_events(KafkaMessage(b'{"payload":{"id":1}}', ROW), context=Context())
+    assert list(FORMAT.to_events(KafkaMessage(key, spaced), context=Context())) == [event]
+    assert RowDecoder(Context()).decode_events(KafkaMessage(key, spaced)) == [event]
 
 
 def test_names_of_schemas_have_an_underscore_for_other_characters() -> None:
