@@ -1,4 +1,4 @@
-"""What the newer producer writes otherwise: updates without a change, and ill-formed text."""
+"""The newer producer differs in updates without a change, and in ill-formed text."""
 
 from __future__ import annotations
 
