@@ -85,12 +85,16 @@ def conversion_of(kind: kinds.Type, source: str | None, modes: Modes) -> Convers
     """Return what becomes of a column of this kind. Raises: NotCarriedError."""
     name = source if (source or "").startswith(("io.debezium.", CONNECT_PREFIX)) else None
     match kind:
+        case kinds.BoolType() if modes.numbers != "exact" and (source or "").startswith("tinyint"):
+            return Conversion(kinds.IntType(16), "int16", lambda value: int(bool(value)))
         case kinds.BoolType():
             return Conversion(kind, name or "boolean", of_type(bool))
         case kinds.IntType():
             return _integer(kind, modes)
         case kinds.YearType():
             return Conversion(kind, f"{TIME_PREFIX}Year", lambda value: within(value, 32, "year"))
+        case kinds.FloatType(32) if modes.numbers == "widest":
+            return Conversion(kinds.FloatType(64), "double", _float(32))
         case kinds.FloatType(bits):
             return Conversion(kind, "float" if bits == 32 else "double", _float(bits))
         case kinds.DecimalType():
@@ -137,6 +141,8 @@ def _integer(kind: kinds.IntType, modes: Modes) -> Conversion:
 
     if not kind.unsigned:
         bits: kinds.IntBits = 32 if kind.bits == 24 else kind.bits
+        if bits == 8 and modes.numbers != "exact":
+            bits = 16
         return Conversion(kinds.IntType(bits), f"int{bits}", number)
     if kind.bits != 64:
         bits = _WIDER[kind.bits]

@@ -25,6 +25,7 @@ class Modes:
 
     ``decimals``, ``times``, ``binary``, ``intervals``, ``maps``: Debezium's modes. ``placeholder``:
     the text for an unavailable value; "" for none. ``has_money``: money stays a Decimal.
+    ``numbers``: ``wide`` and ``widest`` as MySQL's connectors have them before 3.7 and 2.0.
     """
 
     producer: Producer
@@ -36,6 +37,7 @@ class Modes:
     maps: str = "map"
     placeholder: str = ""
     has_money: bool = False
+    numbers: str = "exact"
 
 
 @dataclass(frozen=True, slots=True)

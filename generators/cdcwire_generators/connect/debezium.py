@@ -92,7 +92,13 @@ class DebeziumRoundTrip(ConnectRoundTrip):
                 str(self.options["hstore-handling-mode"]),
                 str(self.options["unavailable-value-placeholder"]),
                 self.number < (1, 5) and self.connector == "postgresql",
+                self._numbers(),
             )
+
+    def _numbers(self) -> str:
+        if self.connector not in ("mysql", "mariadb"):
+            return "exact"
+        return "wide" if self.number >= (2, 0) else "widest"
 
     def events(self, event: Event) -> list[Event]:
         """Return the events that come back; a tombstone keeps only its message key."""

@@ -94,17 +94,25 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
     if kept is not None:
         return ColumnPlan(kept, as_it_is)
     match kind:
+        case kinds.BoolType() if style.numbers != "exact" and (source or "").startswith("tinyint"):
+            return ColumnPlan(Schema("int8" if style.numbers == "tiny" else "int16"), int)
         case kinds.BoolType():
             return ColumnPlan(Schema("boolean"), as_it_is)
+        case kinds.IntType(8, unsigned=False) if style.numbers in ("wide", "widest"):
+            return replace(_integer_plan(kind, source, style), schema=Schema("int16"))
         case kinds.IntType():
             return _integer_plan(kind, source, style)
         case kinds.YearType():
             return ColumnPlan(Schema("int32", name=types.YEAR, version=1), as_it_is)
+        case kinds.FloatType(32) if style.numbers == "widest":
+            return ColumnPlan(Schema("double"), _as_float32)
         case kinds.FloatType(bits):
             return ColumnPlan(Schema("float" if bits == 32 else "double"), as_it_is)
         case kinds.DecimalType():
             return _decimal_plan(kind, source, style)
         case kinds.TextType():
+            return ColumnPlan(Schema("string"), as_it_is)
+        case kinds.JsonType() if style.has_plain_json:
             return ColumnPlan(Schema("string"), as_it_is)
         case kinds.JsonType():
             return ColumnPlan(Schema("string", name=types.JSON, version=1), as_it_is)
@@ -130,6 +138,11 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
             return _container_plan(kind, source, style)
         case kinds.UnknownType():
             return ColumnPlan(Schema("string"), _refuse_unknown)
+
+
+def _as_float32(value: Value) -> Value:
+    write_value(Schema("float"), value)  # as it is, if it has 32 bits
+    return value
 
 
 # Names that mean the base type's value to the model, and that a producer writes as they are.

@@ -396,7 +396,7 @@ def _holds(kind: kinds.Type, value: Value) -> bool:
         case kinds.DecimalType():
             return isinstance(value, Decimal)
         case kinds.BytesType(int(length)) if isinstance(value, bytes):
-            return len(value) <= length
+            return len(value.replace(rb"\0", b"0")) <= length  # MySQL's defaults are padded with it
         case _:
             return True
 

@@ -22,6 +22,7 @@ TimeMode: TypeAlias = Literal[
 BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]
 IntervalMode: TypeAlias = Literal["numeric", "string"]
 HstoreMode: TypeAlias = Literal["json", "map"]
+NumberForm: TypeAlias = Literal["exact", "tiny", "wide", "widest"]
 UnsignedMode: TypeAlias = Literal["auto", "long", "precise"]
 LabelForm: TypeAlias = Literal["least", "listed", "sent"]
 Convert: TypeAlias = Callable[[Value], Value]
@@ -36,6 +37,9 @@ class Style:
     the list of labels, those that would be misread; ``listed``: all in the list; ``sent``: also
     those in values of enums. ``has_whole_bits``: a bit string has the bytes of its column's length;
     otherwise bytes that are zero at its end are not sent.
+    ``numbers``: of MySQL's connectors. TINYINT(1) is a number (``tiny``), before 3.7 with TINYINT
+    an int16 (``wide``), before 2.0 FLOAT is a double (``widest``). ``has_plain_json``: JSON is a
+    string without name, as MariaDB's.
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
     is a Decimal without precision. ``has_short_times``: times of up to three digits after the
     second are milliseconds; otherwise, as for MySQL's of more than a day, microseconds.
@@ -54,6 +58,8 @@ class Style:
     labels: LabelForm = "least"
     has_whole_bits: bool = False
     unsigned: UnsignedMode = "auto"
+    numbers: NumberForm = "exact"
+    has_plain_json: bool = False
     has_short_times: bool = False
 
     @property

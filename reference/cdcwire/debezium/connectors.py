@@ -64,6 +64,8 @@ class SourceOf:
     ``long_names_since``: the first version whose schemas and topics have the database in their
     names. ``counts_by_database``: the borders of transactions have it in the names of tables.
     ``transaction_place``: the field of the position that all changes of a transaction share.
+    ``has_tinyint``: its integers of 8 bits are int16 before 3.7, and its floats doubles before 2.0.
+    ``has_plain_json``: JSON is a text.
     ``has_statements``: it has a topic of schema changes.
     ``has_short_times``: times of up to three digits after the second are in milliseconds.
     """
@@ -84,6 +86,8 @@ class SourceOf:
     counts_by_database: bool = False
     transaction_place: TransactionPlace = "tx_id"
     has_statements: bool = True
+    has_tinyint: bool = False
+    has_plain_json: bool = False
     has_short_times: bool = False
 
     def members_of(self, version: Version) -> tuple[Member, ...]:
@@ -129,8 +133,9 @@ MYSQL = SourceOf(
     has_placeholder=False,  # a binlog has every value: the same word is ordinary text there
     escapes_labels=True,
     transaction_place="gtid",
+    has_tinyint=True,
 )
-MARIADB = replace(MYSQL, name="mariadb", package="mariadb")
+MARIADB = replace(MYSQL, name="mariadb", package="mariadb", has_plain_json=True)
 SQLSERVER = SourceOf(
     "sqlserver",
     "sqlserver",

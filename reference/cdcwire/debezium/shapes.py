@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cdcwire.connect.style import LabelForm, Style
+from cdcwire.connect.style import LabelForm, NumberForm, Style
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import (
     LATEST,
@@ -120,7 +120,16 @@ class Shape:
             # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.
             has_short_times=self.source.has_short_times and settings.schemas_enable == "false",
             labels=self._labels(is_snapshot=is_snapshot),
+            numbers=self._numbers(),
+            has_plain_json=self.source.has_plain_json,
         )
+
+    def _numbers(self) -> NumberForm:
+        if not self.source.has_tinyint:
+            return "exact"
+        if self.version >= (3, 7):
+            return "tiny"
+        return "wide" if self.has_schema_versions else "widest"
 
     def _labels(self, *, is_snapshot: bool) -> LabelForm:
         if not self.source.escapes_labels:

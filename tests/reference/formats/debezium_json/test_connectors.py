@@ -15,7 +15,8 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.connectors import CONNECTORS, LATEST, source_of, version_of
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.model.events import Position, SchemaChange, Table
+from cdcwire.model.events import Image, Position, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import BoolType, BytesType, Column, FloatType, IntType, JsonType
 from cdcwire.model.text import table_from_json
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.corpus.case import Case
@@ -163,3 +164,51 @@ def test_statement_that_has_no_form_is_refused(change: SchemaChange, path: tuple
         written(replace(change, position=position, extra={**SCALAR, **change.extra}))
     assert caught.value.clause == "debezium-json: schema changes"
     assert caught.value.path == ("events", 0, *path)
+
+
+TYPES = (
+    (Column("ti", IntType(8), "tinyint(4)"), -5),
+    (Column("b", BoolType(), "tinyint(1)"), True),
+    (Column("f", FloatType(32), "float"), 0.10000000149011612),
+    (Column("js", JsonType(), "json"), "{}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("connector", "version", "forms", "sent"),
+    [
+        ("mysql", "1.9.8.Final", ["int16", "int16", "double"], [-5, 1, 0.10000000149011612]),
+        ("mysql", "2.0.0.Final", ["int16", "int16", "float"], [-5, 1, 0.1]),
+        ("mariadb", "3.6.1.Final", ["int16", "int16", "float"], [-5, 1, 0.1]),
+        ("mysql", "3.7.0.Alpha2", ["int8", "int8", "float"], [-5, 1, 0.1]),
+        ("postgresql", "1.9.8.Final", ["int8", "boolean", "float"], [-5, True, 0.1]),
+    ],
+)
+def test_numbers_have_the_types_of_the_connector_and_version(
+    connector: str, version: str, forms: list[str], sent: list[object]
+) -> None:
+    extra = {**SCALAR, "connector": connector, "connector_version": version}
+    row = Image.of(TYPES)
+    change = RowChange(Table("t", "s", key=()), "insert", None, row, MOMENT, extra=extra)
+    (message,) = FORMAT.from_events([change], context=Context())
+    assert isinstance(message, KafkaMessage)
+    assert message.value is not None
+    found = json.loads(message.value)
+    fields = found["schema"]["fields"][1]["fields"]
+    assert [field["type"] for field in fields] == [*forms, "string"]
+    names = {"mariadb": None}
+    assert fields[3].get("name") == names.get(connector, "io.debezium.data.Json")
+    assert list(found["payload"]["after"].values()) == [*sent, "{}"]
+    assert list(FORMAT.encoder(Context())([change])) == [message]
+    (back,) = FORMAT.to_events(message, context=Context())
+    assert list(FORMAT.from_events([back], context=Context())) == [message]
+
+
+def test_default_of_a_binary_column_may_be_longer_than_the_column() -> None:
+    definition = Table("t", "d", columns=(Column("b", BytesType(3), "binary(3)"),), key=())
+    value = ROW.replace(b'{"id":1}', b'{"b":"YWJcMA=="}') % (b"mysql", b"")
+    context = Context(tables=(definition,))
+    (event,) = FORMAT.to_events(KafkaMessage(None, value), context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert event.after["b"] == b"ab\\0"
