@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cdcwire_conformance.compare.meaning import (
     PRECISIONS,
@@ -104,24 +104,29 @@ class PatternName:
     option: str | None
 
 
+Example: TypeAlias = "tuple[Any, PatternExample]"
+
+
 @dataclass(slots=True)
 class PatternCount:
-    """The size of a pattern so far, and its first examples.
+    """The size of a pattern so far, and its first examples, each after its place in the order.
 
     ``tried``: how many of the options that were tried do not accept all of its differences.
     """
 
     count: int = 0
-    examples: list[PatternExample] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
     tried: int = 0
 
-    def add(self, count: int, examples: Iterable[PatternExample], tried: int = 0) -> None:
-        """Count differences of the pattern, and keep the first examples."""
+    def add(self, count: int, examples: Iterable[Example], tried: int = 0) -> None:
+        """Count differences of the pattern, and keep the first examples in their order."""
         self.count += count
         self.tried = max(self.tried, tried)
-        for each in examples:
-            if len(self.examples) < _EXAMPLES and each not in self.examples:
-                self.examples.append(each)
+        found: list[Example] = []
+        for each in sorted((*self.examples, *examples), key=lambda each: each[0]):
+            if len(found) < _EXAMPLES and all(each[1] != other for _, other in found):
+                found.append(each)
+        self.examples = found
 
 
 PatternGroups: TypeAlias = dict[PatternName, PatternCount]
@@ -129,7 +134,7 @@ PatternGroups: TypeAlias = dict[PatternName, PatternCount]
 
 def patterns_of(differences: Iterable[RowDifference]) -> tuple[Pattern, ...]:
     """Return the patterns of all differences of a table, the most frequent first."""
-    return _patterns(groups_of(differences))
+    return merged_patterns([groups_of(enumerate(differences))])
 
 
 def merged_patterns(parts: Iterable[PatternGroups]) -> tuple[Pattern, ...]:
@@ -141,10 +146,10 @@ def merged_patterns(parts: Iterable[PatternGroups]) -> tuple[Pattern, ...]:
     return _patterns(merged)
 
 
-def groups_of(differences: Iterable[RowDifference]) -> PatternGroups:
-    """Return differences grouped by their pattern."""
+def groups_of(differences: Iterable[tuple[Any, RowDifference]]) -> PatternGroups:
+    """Return differences grouped by their pattern. Each comes with its place in the order."""
     found: PatternGroups = {}
-    for difference in differences:
+    for place, difference in differences:
         of_row = _names_of(difference)
         for name, values in of_row.items():
             if len(of_row) > 1 and _finest(name, of_row) != name:
@@ -155,11 +160,11 @@ def groups_of(differences: Iterable[RowDifference]) -> PatternGroups:
             trials = _trials_of(name)
             for each in values:
                 known.tried = _tried(trials, known.tried, each, name.cause)
-            example: list[PatternExample] = []
+            known.count += difference.weight
             if len(known.examples) < _EXAMPLES:
                 left, right = (_beginning(each) for each in (values[0].left, values[0].right))
-                example.append(PatternExample(_shown_key(difference), left, right))
-            known.add(difference.weight, example)
+                example = PatternExample(_shown_key(difference), left, right)
+                known.add(0, [(place, example)])
     return found
 
 
@@ -253,7 +258,7 @@ def _patterns(groups: PatternGroups) -> tuple[Pattern, ...]:
             name.cause.kind,
             str(_cause(name, each.tried)),
             each.count,
-            tuple(each.examples),
+            tuple(example for _, example in each.examples),
             name.option or _accepting(name, each.tried),
             _later(name, each.tried),
             _lacking(name, each.tried),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,15 +93,9 @@ def test_groups_have_a_limited_number_of_rows(
     assert sizes == [1] * TABLES
 
 
-@pytest.mark.parametrize(
-    ("limit", "by_itself"),
-    [("BYTES_OF_A_TABLE", EXPECTED), ("UNSETTLED_ROWS", ["shop.orders_1"])],
-)
-def test_a_table_of_many_bytes_or_of_many_rows_that_may_differ_is_compared_by_itself(
+def test_a_table_of_many_bytes_is_compared_by_itself(
     spark: SparkSession,
     feeds: tuple[ComparedFeed, ComparedFeed],
-    limit: str,
-    by_itself: Iterable[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = []
@@ -111,10 +105,10 @@ def test_a_table_of_many_bytes_or_of_many_rows_that_may_differ_is_compared_by_it
         found.append(str(task.table))
         return compared(self, task, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(small_tables, limit, 1)
+    monkeypatch.setattr(small_tables, "BYTES_OF_A_TABLE", 1)
     monkeypatch.setattr(SparkEngine, "_compared", counted)
     assert differing(compare_feeds(spark, *feeds)) == EXPECTED
-    assert found == list(by_itself)
+    assert found == list(EXPECTED)
 
 
 def test_a_table_of_many_rows_or_with_native_times_is_not_small(

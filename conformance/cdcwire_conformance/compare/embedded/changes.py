@@ -1,14 +1,15 @@
 """The changes of one side as Python objects: read from Arrow, and split into the records that pair.
 
-These are the steps of ``spark.compare.splitting`` and ``spark.compare.pairing``, row by row.
+An update may have keys in two buckets (``narrow.buckets``). Each bucket gives those of its key.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import starmap
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow as pa
 from cdcwire_conformance.compare.embedded.values import Value, key_value, values_of
 from cdcwire_conformance.compare.layout import PairLayout
 from cdcwire_conformance.compare.meaning import Encoding, Replacement
+from cdcwire_conformance.compare.narrow.digests import Numbers
 from cdcwire_conformance.compare.rules import Window
 
 Layout: TypeAlias = "PairLayout[pa.Field]"
@@ -33,8 +35,8 @@ _REPLACEMENTS = re.compile("\ufffd+")
 class FedRow:
     """A row of a feed, as it was decoded.
 
-    ``source``: the values of ``SOURCE``.
-    ``number``: in the order of the frame.
+    ``source``: the values of ``SOURCE``. ``number``: in the order of the feed. ``here``: whether
+    the keys of its images before and after are compared here. The others are in other buckets.
     """
 
     number: int
@@ -48,6 +50,7 @@ class FedRow:
     after: Image | None
     source: tuple[Any, ...] | None
     is_readable: bool  # if not, its images have the key at most
+    here: tuple[bool, bool] = (True, True)
 
 
 @dataclass(slots=True)
@@ -76,6 +79,16 @@ class Change:
     era: tuple[Any, ...] = field(default=())
     stream: tuple[Any, ...] | None = None
     follows: tuple[Any, ...] | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether its key is compared here: that of the image before if it is the last."""
+        return self.row.here[self.after is not None]
+
+    @property
+    def is_main(self) -> bool:
+        """Return whether it is the one change of its row that stands for the row in counts."""
+        return self.after is not None or self.row.after is None
 
     @property
     def content(self) -> tuple[Any, ...]:
@@ -108,12 +121,14 @@ class ColumnChanges:
     """How values of columns are changed before they are compared.
 
     ``readable``: bytes that become text, with U+FFFD in place of ill-formed ones. ``cuts``: of the
-    text of times. ``encodings``: of bytes that are sent as text.
+    text of times. ``encodings``: of bytes that are sent as text. ``encoded``: columns with an
+    encoding on any side, so that both have one form.
     """
 
     readable: Collection[str] = ()
     cuts: Mapping[str, Sequence[Replacement]] = field(default_factory=dict)
     encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    encoded: Collection[str] = ()
 
     def of(self, name: str) -> Callable[[Value], Value] | None:
         """Return the change of a column's values, NULL aside; None for none."""
@@ -129,7 +144,7 @@ class ColumnChanges:
             )
         for each in self.cuts.get(name, ()):
             steps.append(_replacer(each))
-        if not steps:
+        if not steps and name not in self.encoded:
             return None
 
         def change(value: Value) -> Value:
@@ -147,22 +162,41 @@ def _replacer(replacement: Replacement) -> Callable[[str], str]:
     return lambda text: pattern.sub(replacement.kept, text)
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Rows of a side: arrays with an entry for each row.
+
+    ``flags``: whether it is wanted. ``here``: as in ``FedRow``.
+    """
+
+    flags: Numbers
+    here: tuple[Numbers, Numbers]
+
+    @classmethod
+    def whole(cls, flags: Numbers) -> Wanted:
+        """Return rows with all of their keys."""
+        every = np.broadcast_to(np.True_, len(flags))
+        return cls(flags, (every, every))
+
+    @classmethod
+    def of_keys(cls, flags: Numbers, here: tuple[Numbers, Numbers]) -> Wanted:
+        """Return those of the flagged rows that have a key here."""
+        return cls(flags & (here[0] | here[1]), here)
+
+
 def rows_in(
-    batches: Iterable[pa.RecordBatch],
-    layout: Layout,
-    changes: ColumnChanges,
-    wanted: np.ndarray[Any, np.dtype[np.bool_]],
+    batches: Iterable[pa.RecordBatch], layout: Layout, changes: ColumnChanges, wanted: Wanted
 ) -> Iterator[FedRow]:
-    """Yield rows of decoded batches. ``wanted``: a flag for each row of all batches."""
+    """Yield the wanted rows of decoded batches."""
     rules = layout.rules
     end = 0
     for batch in batches:
         start, end = end, end + batch.num_rows
-        numbers = np.flatnonzero(wanted[start:end])
-        if not len(numbers):
+        places = np.flatnonzero(wanted.flags[start:end])
+        if not len(places):
             continue
-        if len(numbers) < batch.num_rows:
-            batch = batch.take(pa.array(numbers))
+        if len(places) < batch.num_rows:
+            batch = batch.take(pa.array(places))
         positions = _values(batch.column(rules.position)) if rules.position else _nothing(batch)
         columns = [
             _in_seconds(batch.column(name))
@@ -174,36 +208,24 @@ def rows_in(
         source = batch.column("source")
         known = dict(zip(source.type.names, source.flatten(), strict=True))
         in_source = (known.get(name, pa.nulls(len(source))).to_pylist() for name in SOURCE)
-        places = zip(*in_source, strict=True)
-        for (
-            number,
-            op,
-            half,
-            position,
-            sequence,
-            partition,
-            own,
-            before,
-            after,
-            place,
-            is_good,
-        ) in zip(
-            (start + numbers).tolist(),
-            batch.column("op").to_pylist(),
-            batch.column("half").to_pylist(),
-            positions,
-            _integers(batch.column("sequence_id")),
-            batch.column("partition").to_pylist(),
-            fields,
-            _images(batch, "before", layout, changes),
-            _images(batch, "after", layout, changes),
-            places,
-            batch.column("error").is_null().to_pylist(),
-            strict=True,
-        ):
-            yield FedRow(
-                number, op, half, position, sequence, partition, own, before, after, place, is_good
-            )
+        yield from starmap(
+            FedRow,
+            zip(
+                (start + places).tolist(),
+                batch.column("op").to_pylist(),
+                batch.column("half").to_pylist(),
+                positions,
+                _integers(batch.column("sequence_id")),
+                batch.column("partition").to_pylist(),
+                fields,
+                _images(batch, "before", layout, changes),
+                _images(batch, "after", layout, changes),
+                zip(*in_source, strict=True),
+                batch.column("error").is_null().to_pylist(),
+                zip(*(each[start + places].tolist() for each in wanted.here), strict=True),
+                strict=True,
+            ),
+        )
 
 
 def _nothing(batch: pa.RecordBatch) -> list[None]:
@@ -260,22 +282,25 @@ class Splitter:
         self._is_float = [pa.types.is_floating(each.type) for each in layout.fields]
         self._has_float_key = any(self._is_float[number] for number in self._key)
 
-    def changes(self, rows: Iterable[FedRow]) -> Iterator[Change]:
-        """Yield the changes of rows, in their order."""
+    def changes(self, rows: Iterable[FedRow], of_key_changes: Set[int]) -> Iterator[Change]:
+        """Yield the changes of rows that are compared here, in their order.
+
+        ``of_key_changes``: as ``key_changes`` finds in all rows of the side.
+        """
         rules = self.rules
         skips_before = rules.in_halves and not rules.has_old_values
-        of_key_changes: set[int] = set()
-        if rules.joins_halves:
-            rows = list(rows)
-            of_key_changes = self._key_changes(rows)
         for row in rows:
+            found: Iterable[Change] = ()
             if row.half is not None and row.sequence in of_key_changes:
-                yield from self._split(row, row.before, row.after)
+                found = self._split(row, row.before, row.after)
             elif not skips_before or row.half != "before":
-                yield from self._parts(row)
+                found = self._parts(row)
+            yield from (change for change in found if change.is_here)
 
-    def _key_changes(self, rows: Iterable[FedRow]) -> set[int]:
+    def key_changes(self, rows: Collection[FedRow]) -> Set[int]:
         """Return the sequence ids of updates in two records that change a key."""
+        if not self.rules.joins_halves:
+            return frozenset()
         before, after = (
             {
                 row.sequence: image
@@ -390,10 +415,12 @@ def _has(presence: bytes, number: int) -> bool:
     return byte < len(presence) and bool(presence[byte] >> number % 8 & 1)
 
 
-def compared_changes(rows: Iterable[FedRow], layout: Layout) -> list[Change]:
+def compared_changes(
+    rows: Iterable[FedRow], layout: Layout, of_key_changes: Set[int]
+) -> list[Change]:
     """Return the changes of a side that are compared, under the names by which they pair."""
     rules = layout.rules
-    changes = list(Splitter(layout).changes(rows))
+    changes = list(Splitter(layout).changes(rows, of_key_changes))
     if layout.needs_order:
         _number_changes(changes, layout)
     elif rules.bare_ops:

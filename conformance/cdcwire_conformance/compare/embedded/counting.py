@@ -1,13 +1,20 @@
-"""Pairs of both sides and their counts, as ``spark.compare.counting`` has them.
+"""Pairs of both sides and their counts.
 
-The order of a feed is known within its parts (``narrow.places``). See ``spark.compare.counting``
-when a change is late.
+The order of a feed is known within its parts (``narrow.places``). A change without an offset is in
+no part, and its order is not checked. Within a part
+
+- a change is *late* if it comes after a change of the same key with a larger position. It is out of
+  order if all copies of it are late; so a repeat is not out of order;
+- changes of one key and position are in the order of their feed, except deletes;
+- an *era* ends where a position is smaller than the previous one in the part, whatever the key. In
+  a prefix an era also ends with each file. Delivery at least once sends a part of the feed again: a
+  copy of a later era than the first is a repeat. Copies of one era are doubles.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
@@ -20,7 +27,7 @@ from cdcwire_conformance.compare.embedded.changes import (
     may_be_read,
 )
 from cdcwire_conformance.compare.narrow.places import Eras, Part, part_of, place_in_part
-from cdcwire_conformance.compare.result import Counts, OrderDoubts
+from cdcwire_conformance.compare.result import Counts
 
 PairKey: TypeAlias = "tuple[Any, ...]"
 FindEras: TypeAlias = "Callable[[], Eras]"
@@ -63,39 +70,51 @@ class DifferingPair:
 
 @dataclass(slots=True)
 class Summary:
-    """The counts of a table, the pairs that differ, and doubts about the order of changes."""
+    """The counts of changes, and the pairs that differ.
+
+    ``unordered``: as in ``OrderDoubts``. ``backs``: the positions of those that go back.
+    ``has_copies``: there are copies that eras may separate.
+    """
 
     counts: Counts
     pairs: list[DifferingPair]
-    doubts: OrderDoubts
+    unordered: int
+    backs: list[Place]
+    has_copies: bool
 
 
 def summary_of(
     sides: tuple[Sequence[FedRow], Sequence[FedRow]],
     layout: Layout,
     eras: tuple[FindEras, FindEras],
+    key_changes: tuple[Set[int], Set[int]],
     *,
     has_order: bool,
 ) -> Summary:
     """Return the counts of both sides and the pairs that differ.
 
-    Where one side has more copies of a row than the other, they are counted again with eras.
+    Where one side has more copies of a row than the other, they are counted again with ``eras``.
+    ``key_changes``: of ``Splitter.key_changes``.
     """
     has_position = layout.rules.position is not None
     has_order = has_order and has_position and bool(layout.keys)
-    changes = tuple(compared_changes(rows, layout) for rows in sides)
+    changes = tuple(
+        compared_changes(rows, layout, moved)
+        for rows, moved in zip(sides, key_changes, strict=True)
+    )
     skips_first = layout.rules.has_reads_as_inserts
     if has_order:
         for side in changes:
             _find_late(side, skips_first=skips_first)
-    found, has_copies = _summary(changes, layout, has_order=has_order, has_eras=False)
-    if not has_copies or not has_position:
+    found = _summary(changes, layout, has_order=has_order, has_eras=False)
+    if not found.has_copies or not has_position:
         return found
     for side, find_eras in zip(changes, eras, strict=True):
-        found_eras = find_eras()
+        known = find_eras()
         for change in side:
-            change.era = found_eras.of(change.row.number)
-    return _summary(changes, layout, has_order=has_order, has_eras=True)[0]
+            part, place = place_of(change.row)
+            change.era = () if part is None else known.of(part, place, change.row.number)
+    return _summary(changes, layout, has_order=has_order, has_eras=True)
 
 
 def place_of(row: FedRow) -> tuple[Part | None, int]:
@@ -146,20 +165,18 @@ def _find_late(changes: Iterable[Change], *, skips_first: bool) -> None:
 
 def _summary(
     sides: Sequence[Sequence[Change]], layout: Layout, *, has_order: bool, has_eras: bool
-) -> tuple[Summary, bool]:
-    """Return the summary, and whether there are copies that eras may separate."""
+) -> Summary:
     pairs: dict[PairKey, tuple[list[Change], list[Change]]] = {}
     name_of = _pair_namer(layout)
     totals = dict.fromkeys((each.name for each in fields(Counts)), 0)
     for side, changes in enumerate(sides):
         name = _NAMES[side]
-        unreadable = set()  # rows, as one may be split
         for change in changes:
             if change.row.is_readable:
                 totals[name] += 1
                 totals[f"{name}_rows"] += change.part == 0
             else:
-                unreadable.add(change.row.number)
+                totals[f"unreadable_{name}"] += change.is_main
                 if change.key is None:
                     continue  # it may be any row
             key = name_of(change)
@@ -167,7 +184,6 @@ def _summary(
             if found is None:
                 pairs[key] = found = ([], [])
             found[side].append(change)
-        totals[f"unreadable_{name}"] = len(unreadable)
     differing, has_copies = [], False
     unordered, backwards = 0, []
     for key, (ours, theirs) in pairs.items():
@@ -200,10 +216,7 @@ def _summary(
                     counted.has_unreadable,
                 )
             )
-    first_back = str(min(backwards)) if backwards else None
-    position = layout.rules.position if backwards else None
-    doubts = OrderDoubts(unordered, len(backwards), first_back, position)
-    return Summary(Counts(**totals), differing, doubts), has_copies
+    return Summary(Counts(**totals), differing, unordered, backwards, has_copies)
 
 
 def _pair_namer(layout: Layout) -> Callable[[Change], PairKey]:

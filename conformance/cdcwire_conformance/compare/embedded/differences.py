@@ -60,9 +60,17 @@ class _Row:
         return found
 
 
-def in_order(pairs: Iterable[DifferingPair], layout: Layout) -> list[DifferingPair]:
-    """Return pairs by their position, then by their key."""
-    return sorted(pairs, key=lambda each: _pair_order(each, layout))
+def order_of_pair(pair: DifferingPair, layout: Layout) -> tuple[Any, ...]:
+    """Return the order of a pair among all: by its position, then by its key."""
+    position, key, *ordinal = pair.key
+    if not layout.keys:
+        return nulls_first(position), min(map(_first_place, pair.contents))
+    return nulls_first(position), order_of_key(key), tuple(ordinal)
+
+
+def order_of_key(key: Key) -> tuple[Any, ...]:
+    """Return the order of a key among all."""
+    return () if key is None else tuple(map(nulls_first, key))
 
 
 def differences_of_pair(
@@ -76,34 +84,22 @@ def differences_of_pair(
         yield _record(kind, key, position, (left, right), layout, longest)
 
 
-def differences_of_keys(
-    keys: Iterable[DifferingKey], layout: Layout, longest: int | None
+def differences_of_key(
+    key: DifferingKey, layout: Layout, longest: int | None
 ) -> Iterator[Collected]:
-    """Yield the differences of last rows in the order of the keys. ``longest``: of a text."""
-    for each in sorted(keys, key=lambda each: _key_order(each.key)):
-        states = (each.left, each.right)
-        rows = tuple(None if state is None else _Row.of_state(state) for state in states)
-        if each.kind is not None:
-            found = _record(each.kind, each.key, None, (rows[0], rows[1]), layout, longest)
-            found.explained = each.explained
-            if each.due is not None:
-                due = _Row.of_state(each.due)
-                found.due = Record(position=due.position, source=_source(due))
-            yield found
-        if each.copies > 1 and rows[1] is not None:
-            rows[1].copies = each.copies
-            yield _record("doubled", each.key, None, (rows[0], rows[1]), layout, longest)
-
-
-def _pair_order(pair: DifferingPair, layout: Layout) -> tuple[Any, ...]:
-    position, key, *ordinal = pair.key
-    if not layout.keys:
-        return nulls_first(position), min(map(_first_place, pair.contents))
-    return nulls_first(position), _key_order(key), tuple(ordinal)
-
-
-def _key_order(key: Key) -> tuple[Any, ...]:
-    return () if key is None else tuple(map(nulls_first, key))
+    """Yield the differences of a key's last rows. ``longest``: of a text."""
+    states = (key.left, key.right)
+    rows = tuple(None if state is None else _Row.of_state(state) for state in states)
+    if key.kind is not None:
+        found = _record(key.kind, key.key, None, (rows[0], rows[1]), layout, longest)
+        found.explained = key.explained
+        if key.due is not None:
+            due = _Row.of_state(key.due)
+            found.due = Record(position=due.position, source=_source(due))
+        yield found
+    if key.copies > 1 and rows[1] is not None:
+        rows[1].copies = key.copies
+        yield _record("doubled", key.key, None, (rows[0], rows[1]), layout, longest)
 
 
 def _side_by_side(
@@ -169,9 +165,10 @@ def _any_copy(content: Content) -> Change:
 
 
 def _first_place(content: Content) -> tuple[Any, ...]:
-    first = content.first(0) or content.first(1)
+    side = 0 if content.count(0) else 1
+    first = content.first(side)
     assert first is not None
-    return first.feed_order
+    return first.feed_order, side  # both sides may have a row at one place
 
 
 def _row(content: Content, side: int, fields: Iterable[str]) -> _Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -162,10 +163,9 @@ def sides_of(
     """Return the decoded rows of both sides. ``replaced``: as in ``TableTask``."""
     image = event_schema(with_bytes(table, replaced), options.temporal).field("after").type
     cuts = options.meaning.cuts(table)
-    ours, theirs = (
-        ColumnChanges(replaced, cuts, options.meaning.encodings(table, side))
-        for side in ("left", "right")
-    )
+    encodings = [options.meaning.encodings(table, side) for side in ("left", "right")]
+    encoded = {name for each in encodings for name in each}
+    ours, theirs = (ColumnChanges(replaced, cuts, each, encoded) for each in encodings)
     return TableSides(table, image, left, right, (ours, theirs))
 
 
@@ -214,13 +214,15 @@ def writer_of(table: CanonicalTable, number: int, options: CompareOptions) -> Wr
     if folder is None:
         return None
 
+    numbers, parts = count(), count()
+
     def write(differences: Iterable[RowDifference]) -> None:
         rows = [
             row
-            for index, each in enumerate(differences)
-            for row in rows_of_difference(each, str(table), index, options.mask)
+            for each in differences
+            for row in rows_of_difference(each, str(table), next(numbers), options.mask)
         ]
-        _write(folder, f"table-{number}", rows)
+        _write(folder, f"table-{number}-{next(parts)}", rows)
 
     return write
 

@@ -1,4 +1,12 @@
-"""The last row of each key, replayed as ``spark.compare.final_state`` describes.
+"""The last row of each key: two feeds replayed, and what is left of them compared.
+
+A replay takes the changes of a key in the order of their position, then of the feed. At one
+position an existing row goes before a delete. The reason: an update of a key is the delete of the
+old key and the insert of the new one. The new key may be a third row's old key. So neither what is
+sent again nor the producer's batches make a difference. A delete without a position takes the last
+one that its key had before it, and goes before what is sent again.
+
+Only the after image counts: the last row, or that there is none.
 
 The rows of a table are inserts without a position. One of them is stale if an earlier state of the
 feed has more of its columns than the last one.
@@ -6,7 +14,7 @@ feed has more of its columns than the last one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,7 +32,7 @@ from cdcwire_conformance.compare.embedded.changes import (
 )
 from cdcwire_conformance.compare.embedded.counting import place_of
 from cdcwire_conformance.compare.embedded.values import Value
-from cdcwire_conformance.compare.result import Counts, OrderDoubts
+from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import ComparisonRules
 
 
@@ -61,28 +69,32 @@ class DifferingKey:
 
 
 def last_rows(
-    sides: tuple[Sequence[FedRow], Sequence[FedRow]], layout: Layout, *, has_order: bool
-) -> tuple[Counts, list[DifferingKey], OrderDoubts]:
-    """Return the counts of keys, the keys with different last rows, and doubts about others.
+    sides: tuple[Sequence[FedRow], Sequence[FedRow]],
+    layout: Layout,
+    key_changes: tuple[Set[int], Set[int]],
+    *,
+    has_order: bool,
+) -> tuple[Counts, list[DifferingKey], list[Place]]:
+    """Return the counts of keys, the keys with different last rows, and positions that go back.
 
     Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes. Keys
-    whose last change can't be read are left out. ``has_order``: look for keys whose position goes
-    back.
+    whose last change can't be read are left out. ``key_changes``: of ``Splitter.key_changes``.
+    ``has_order``: look for keys whose position goes back.
     """
     rules = layout.rules
     states: list[dict[Key, State]] = []
     changes_of: list[Mapping[Key, Sequence[Change]]] = []
     backs: list[Place] = []
     rows, unreadable = [], []
-    for side in sides:
-        changes = list(Splitter(layout).changes(side))
+    for side, moved in zip(sides, key_changes, strict=True):
+        changes = list(Splitter(layout).changes(side, moved))
         replay = _Replay(rules)
         of_keys = by_key(each for each in changes if each.row.is_readable or each.key is not None)
         changes_of.append(of_keys)
         states.append({key: replay.state_of(own) for key, own in of_keys.items()})
         backs += replay.backs if has_order else ()
         rows.append(sum(each.part == 0 and each.row.is_readable for each in changes))
-        unreadable.append(len({each.row.number for each in changes if not each.row.is_readable}))
+        unreadable.append(sum(each.is_main and not each.row.is_readable for each in changes))
     left, right = states
     same, changed, only_left, only_right, doubled, stale = 0, 0, 0, 0, 0, 0
     differing = []
@@ -124,9 +136,7 @@ def last_rows(
         unreadable_right=unreadable[1],
         stale=stale,
     )
-    first_back = str(min(backs)) if backs else None
-    position = layout.rules.position if backs else None
-    return counts, differing, OrderDoubts(0, len(backs), first_back, position)
+    return counts, differing, backs
 
 
 def _row_of(state: State | None) -> State | None:

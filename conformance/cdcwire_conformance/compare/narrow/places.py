@@ -148,38 +148,55 @@ class PlacesBuilder:
         return found
 
 
+@dataclass(frozen=True, slots=True)
 class Eras:
-    """The eras of a side. ``position``: of each row, as in ``NarrowRows``."""
+    """The eras of a side.
 
-    def __init__(self, places: Places, position: Numbers) -> None:
-        # Rows of one stream and partition of a table are of one kind.
-        partitions, of_row = np.unique(places.table_partition, return_inverse=True)
-        codes = places.stream * len(partitions) + of_row.reshape(-1)
-        _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
-        self._kind = inverse.reshape(-1)
-        streams, own = places.stream[firsts].tolist(), places.table_partition[firsts].tolist()
-        self._parts = [
-            part_of(places.streams[stream], None if partition == NOWHERE else partition)
-            for stream, partition in zip(streams, own, strict=True)
-        ]
-        numbers = {part: number for number, part in enumerate(dict.fromkeys(self._parts))}
-        parts = np.array([numbers[part] for part in self._parts], np.int64)[self._kind]
-        in_prefix = np.array([_is_prefix(part) for part in self._parts], bool)[self._kind]
-        is_known = np.array([part is not None for part in self._parts], bool)[self._kind]
-        self._is_placed = is_known & (in_prefix | (places.offset != NOWHERE))
-        self._file = np.where(in_prefix, places.file_numbers[places.stream], 0)
-        offsets = np.where(places.offset == NOWHERE, 0, places.offset)
-        order = np.lexsort((offsets, self._file, parts))
-        order = order[self._is_placed[order]]
-        self._backs = np.zeros(len(parts), np.int64)
-        self._backs[order] = _times_back(position[order], parts[order])
+    ``backs``: for each part where positions go back, in order: the places of these rows in the
+    part, and their numbers.
+    """
 
-    def of(self, number: int) -> Era:
-        """Return the era of a row by its number; () where no order is known."""
-        if not self._is_placed[number]:
-            return ()
-        part = self._parts[self._kind[number]]
-        return part, int(self._backs[number] + self._file[number])
+    backs: Mapping[Part, tuple[Numbers, Numbers]]
+
+    def of(self, part: Part, place: int, number: int) -> Era:
+        """Return the era of a row. ``place``: of ``place_in_part``. ``number``: of the row."""
+        file = place >> _BITS_OF_RECORD if _is_prefix(part) else 0
+        if part not in self.backs:
+            return part, file
+        places, numbers = self.backs[part]
+        start, end = np.searchsorted(places, [place, place + 1]).tolist()
+        return part, file + start + int(np.searchsorted(numbers[start:end], number, "right"))
+
+
+def eras_of(places: Places, position: Numbers) -> Eras:
+    """Return the eras of a side. ``position``: of each row, as in ``NarrowRows``."""
+    # Rows of one stream and partition of a table are of one kind.
+    partitions, of_row = np.unique(places.table_partition, return_inverse=True)
+    codes = places.stream * len(partitions) + of_row.reshape(-1)
+    _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    streams, own = places.stream[firsts].tolist(), places.table_partition[firsts].tolist()
+    kinds = [
+        part_of(places.streams[stream], None if partition == NOWHERE else partition)
+        for stream, partition in zip(streams, own, strict=True)
+    ]
+    parts = list(dict.fromkeys(kinds))
+    kind = inverse.reshape(-1)
+    part = np.array([parts.index(each) for each in kinds], np.int64)[kind]
+    in_prefix = np.array([_is_prefix(each) for each in kinds], bool)[kind]
+    is_known = np.array([each is not None for each in kinds], bool)[kind]
+    offsets = np.where(places.offset == NOWHERE, 0, places.offset)
+    files = np.where(in_prefix, places.file_numbers[places.stream], 0)
+    place = offsets + (files << _BITS_OF_RECORD)
+    order = np.lexsort((place, part))
+    order = order[(is_known & (in_prefix | (places.offset != NOWHERE)))[order]]
+    back = order[_goes_back(position[order], part[order])]
+    return Eras(
+        {
+            each: (place[own], own)
+            for number, each in enumerate(parts)
+            if each is not None and len(own := back[part[back] == number])
+        }
+    )
 
 
 def _is_prefix(part: Part | None) -> bool:
@@ -208,15 +225,14 @@ def starts_of(groups: Numbers) -> Numbers:
     return np.maximum.accumulate(places) if len(places) else places
 
 
-def _times_back(position: Numbers, parts: Numbers) -> Numbers:
-    """Return how often positions went back in a part up to each row."""
+def _goes_back(position: Numbers, parts: Numbers) -> Numbers:
+    """Return for each row whether its position is smaller than the last one of its part."""
     starts = starts_of(parts)
     before = np.full(len(position), NOWHERE)
     before[1:] = last_known(position, starts)[:-1]
     before[starts == np.arange(len(starts))] = NOWHERE
-    back = (position != NOWHERE) & (before != NOWHERE) & (position < before)
-    total = np.cumsum(back)
-    return total - (total - back)[starts] if len(total) else total
+    back: Numbers = (position != NOWHERE) & (before != NOWHERE) & (position < before)
+    return back
 
 
 def _coded(values: pa.Array) -> Numbers:

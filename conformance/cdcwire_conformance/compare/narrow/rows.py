@@ -85,7 +85,7 @@ def narrow_rows(
 
 
 @dataclass(frozen=True)
-class _Image:
+class Image:
     """The images of one side of a batch: which rows have one, its columns, and presence bits."""
 
     known: pa.Array
@@ -121,7 +121,7 @@ class _Batch:
         self._batch, self._layout, self._rules = batch, layout, layout.rules
         self._op = batch.column("op")
         self._is_update = _is_one_of(self._op, ["update"])
-        before, after = (self._image(side, changes) for side in ("before", "after"))
+        before, after = (image_of(batch, side, layout, changes) for side in ("before", "after"))
         self._is_whole_update = pc.and_(self._is_update, pc.and_(before.known, after.known))
         self._is_bare = _is_one_of(self._op, self._rules.bare_ops)
         rules = self._rules
@@ -149,29 +149,18 @@ class _Batch:
         self.left_keys = np.empty(0, np.uint64)
         if layout.keys:
             is_new = after.known
-            self.key = self._keys(
-                [
-                    where(is_new, new, old)
-                    for new, old in zip(self._key_of(after), self._key_of(before), strict=True)
-                ]
-            )
+            keys = (key_columns(each, layout) for each in (after, before))
+            self.key = keys_of([where(is_new, new, old) for new, old in zip(*keys, strict=True)])
             if self.is_doubtful.any():
-                old = self._filled(before, after) if rules.fills_unchanged else before
-                self.left_keys = self._keys([each.filter(doubtful) for each in self._key_of(old)])
+                old = (
+                    filled(before, after, self._is_whole_update)
+                    if rules.fills_unchanged
+                    else before
+                )
+                left = key_columns(old, layout)
+                self.left_keys = keys_of([each.filter(doubtful) for each in left])
         else:
             self.key = self.content["first"]
-
-    def _image(self, side: str, changes: ColumnChanges) -> _Image:
-        image = self._batch.column(side)
-        known = image.is_valid()
-        children = image.flatten()  # NULL where the image is
-        columns = [
-            comparable_column(children[number], changes.of(each.name))
-            for number, each in enumerate(self._layout.fields)
-        ]
-        whole = pa.scalar(_whole(len(columns)), pa.binary())
-        presence = pc.fill_null(self._batch.column(f"{side}_has").cast(pa.binary()), whole)
-        return _Image(known, columns, _null_where(pc.invert(known), presence))
 
     def _outside(self, position: pa.Array) -> Numbers:
         window = self._layout.window
@@ -179,7 +168,7 @@ class _Batch:
             return np.zeros(self._batch.num_rows, bool)
         return np.array([not is_in(each, window) for each in position.to_pylist()], bool)
 
-    def _moved(self, before: _Image, after: _Image) -> pa.Array:
+    def _moved(self, before: Image, after: Image) -> pa.Array:
         """Return the updates that may be compared as a delete and an insert."""
         moved = pa.repeat(pa.scalar(False), self._batch.num_rows)
         for number in self._layout.split_by:
@@ -192,7 +181,7 @@ class _Batch:
             moved = pc.or_(moved, differs)
         return pc.and_(moved, self._is_whole_update)
 
-    def _content_of_change(self, before: _Image, after: _Image) -> Numbers:
+    def _content_of_change(self, before: Image, after: Image) -> Numbers:
         """Return the digest of each change by the rules."""
         rules, size = self._rules, self._batch.num_rows
         op, old = self._op, before
@@ -201,7 +190,7 @@ class _Batch:
         if not rules.has_old_values:
             old = _without(old, self._is_update)
         elif rules.fills_unchanged:
-            old = self._filled(old, after)
+            old = filled(old, after, self._is_whole_update)
             idle = reduce(
                 pc.and_,
                 map(_equal, (old.presence, *old.columns), (after.presence, *after.columns)),
@@ -226,7 +215,7 @@ class _Batch:
             )
         return values
 
-    def _with_key_only(self, image: _Image) -> _Image:
+    def _with_key_only(self, image: Image) -> Image:
         """Return images in which deletes have their key alone."""
         is_delete = _is_one_of(self._op, ["delete"])
         keys = {each.name for each in self._layout.keys}
@@ -238,29 +227,45 @@ class _Batch:
         is_emptied = pc.and_(is_delete, image.known)
         return replace(image, columns=columns, presence=where(is_emptied, nothing, image.presence))
 
-    def _filled(self, before: _Image, after: _Image) -> _Image:
-        """Return old images with the columns of updates that only the new image has."""
-        columns = []
-        for number, (own, other) in enumerate(zip(before.columns, after.columns, strict=True)):
-            lacking = pa.array(~before.has(number) & after.has(number))
-            is_filled = pc.and_(self._is_whole_update, lacking)
-            columns.append(where(is_filled, other, own))
-        presence = where(self._is_whole_update, after.presence, before.presence)
-        return _Image(before.known, columns, presence)
 
-    def _key_of(self, image: _Image) -> _Columns:
-        """Return the columns of the key. 0.0 and -0.0 are one key."""
-        fields = [each.name for each in self._layout.fields]
-        columns = [image.columns[fields.index(each.name)] for each in self._layout.keys]
-        return [
-            pc.add(each, pa.scalar(0.0, each.type)) if pa.types.is_floating(each.type) else each
-            for each in columns
-        ]
+def image_of(batch: pa.RecordBatch, side: str, layout: Layout, changes: ColumnChanges) -> Image:
+    """Return the images of a side of a batch."""
+    image = batch.column(side)
+    known = image.is_valid()
+    children = image.flatten()  # NULL where the image is
+    columns = [
+        comparable_column(children[number], changes.of(each.name))
+        for number, each in enumerate(layout.fields)
+    ]
+    whole = pa.scalar(_whole(len(columns)), pa.binary())
+    presence = pc.fill_null(batch.column(f"{side}_has").cast(pa.binary()), whole)
+    return Image(known, columns, _null_where(pc.invert(known), presence))
 
-    @staticmethod
-    def _keys(columns: _Columns) -> Numbers:
-        """Return a number for each key."""
-        return digests_of(columns, len(columns[0]))["first"]
+
+def filled(before: Image, after: Image, is_whole_update: pa.Array) -> Image:
+    """Return old images with the columns of updates that only the new image has."""
+    columns = []
+    for number, (own, other) in enumerate(zip(before.columns, after.columns, strict=True)):
+        lacking = pa.array(~before.has(number) & after.has(number))
+        is_filled = pc.and_(is_whole_update, lacking)
+        columns.append(where(is_filled, other, own))
+    presence = where(is_whole_update, after.presence, before.presence)
+    return Image(before.known, columns, presence)
+
+
+def key_columns(image: Image, layout: Layout) -> list[pa.Array]:
+    """Return the columns of the key, all columns of a table without one. 0.0 and -0.0 are equal."""
+    fields = [each.name for each in layout.fields]
+    columns = [image.columns[fields.index(each.name)] for each in layout.keys or layout.fields]
+    return [
+        pc.add(each, pa.scalar(0.0, each.type)) if pa.types.is_floating(each.type) else each
+        for each in columns
+    ]
+
+
+def keys_of(columns: Sequence[pa.Array]) -> Numbers:
+    """Return a number for each key."""
+    return digests_of(columns, len(columns[0]))["first"]
 
 
 def _whole(columns: int) -> bytes:
@@ -279,9 +284,9 @@ def _flags(values: pa.Array) -> Numbers:
     return np.asarray(values.to_numpy(zero_copy_only=False), bool)
 
 
-def _without(image: _Image, flags: pa.Array) -> _Image:
+def _without(image: Image, flags: pa.Array) -> Image:
     """Return images without those of some rows."""
-    return _Image(
+    return Image(
         pc.and_not(image.known, flags),
         [_null_where(flags, each) for each in image.columns],
         _null_where(flags, image.presence),

@@ -180,7 +180,8 @@ def _patterns_in(
     """Return the patterns of the differences that ``texts_of`` gives, in one pass."""
 
     def groups(rows: Iterable[object]) -> Iterator[PatternGroups]:
-        yield groups_of(difference_of(row, table, layout, hidden) for row in rows)
+        differences = (difference_of(row, table, layout, hidden) for row in rows)
+        yield groups_of(enumerate(differences))
 
     return merged_patterns(texts.rdd.mapPartitions(groups).collect())
 

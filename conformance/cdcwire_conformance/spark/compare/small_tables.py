@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.difference_files import rows_of_difference
 from cdcwire_conformance.compare.embedded.engine import job_for, sides_of
-from cdcwire_conformance.compare.embedded.tables import TooManyRows, compare_batches
+from cdcwire_conformance.compare.embedded.tables import compare_batches
 from cdcwire_conformance.compare.feeds import TableTask
 from cdcwire_conformance.compare.ill_formed import with_bytes
 from cdcwire_conformance.compare.result import RowDifference, TableComparison
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 SMALL_TABLE_ROWS = 500_000  # of both sides
 ROWS_OF_A_JOB = 500_000
 BYTES_OF_A_TABLE = 256 << 20  # decoded; a table with more is compared by itself
-UNSETTLED_ROWS = 100_000  # those of keys that may differ; a table with more is compared by itself
 _FOUND = "number int, found binary, differences binary"
 
 Group = Sequence[tuple[int, TableTask]]
@@ -47,9 +46,7 @@ def groups_of_small(tasks: Sequence[TableTask], options: CompareOptions) -> Iter
     group: list[tuple[int, TableTask]] = []
     rows = 0
     for number, task in enumerate(tasks):
-        settles = not (options.exact or task.rules.in_halves)
-        most = SMALL_TABLE_ROWS if settles else min(SMALL_TABLE_ROWS, UNSETTLED_ROWS)
-        is_small = task.rows <= most and not task.has_statements
+        is_small = task.rows <= SMALL_TABLE_ROWS and not task.has_statements
         if options.temporal != "text" or not is_small:
             continue
         if group and rows + task.rows > ROWS_OF_A_JOB:
@@ -69,7 +66,7 @@ def compare_group(
     Raises: what Spark raises.
     """
     tables = {number: _Table(each.table, each.replaced, each.rules) for number, each in group}
-    worker = _Worker(tables, options, BYTES_OF_A_TABLE, UNSETTLED_ROWS)
+    worker = _Worker(tables, options, BYTES_OF_A_TABLE)
     found = _together(spark, group, options).mapInArrow(worker.results, _FOUND)
     if options.differences_to is None:
         results = _results(found)
@@ -113,7 +110,7 @@ def _together(spark: SparkSession, group: Group, options: CompareOptions) -> Dat
 
 
 def _results(found: DataFrame) -> dict[int, TableComparison | None]:
-    rows = found.select("number", "found").collect()
+    rows = found.select("number", "found").where("found IS NOT NULL").collect()
     return {row["number"]: pickle.loads(row["found"]) for row in rows}
 
 
@@ -136,10 +133,12 @@ class _Worker:
     tables: Mapping[int, _Table]
     options: CompareOptions
     most_bytes: int
-    most_rows: int
 
     def results(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a row for each table. ``found`` is a pickled None for a table that is too large."""
+        """Yield a row for each table, after rows with its differences that have no ``found``.
+
+        That is a pickled None for a table that is too large.
+        """
         current: int | None = None
         sides: dict[bool, list[pa.RecordBatch]] = {}
         size = 0
@@ -147,7 +146,7 @@ class _Worker:
             for number, is_left, has_file_topics, rows in zip(*batch.columns, strict=True):
                 if number.as_py() != current:
                     if current is not None:
-                        yield self._result(current, sides, size)
+                        yield from self._result(current, sides, size)
                     current, sides, size = number.as_py(), {True: [], False: []}, 0
                 content = rows.as_buffer()
                 size += content.size
@@ -159,43 +158,46 @@ class _Worker:
                         placed = _with_file_topics(each) if has_file_topics.as_py() else each
                         sides[is_left.as_py()].append(placed)
         if current is not None:
-            yield self._result(current, sides, size)
+            yield from self._result(current, sides, size)
 
     def _result(
         self, number: int, sides: Mapping[bool, Sequence[pa.RecordBatch]], size: int
-    ) -> pa.RecordBatch:
+    ) -> Iterator[pa.RecordBatch]:
         found: TableComparison | None = None
-        differences: list[tuple[Any, ...]] = []
+        differences: list[bytes] = []
         if size <= self.most_bytes:
-            with suppress(TooManyRows):
-                found, differences = self.compared(number, sides[True], sides[False])
-        columns = [
-            pa.array([number], pa.int32()),
-            pa.array([pickle.dumps(found)], pa.binary()),
-            pa.array([pickle.dumps(differences) if differences else None], pa.binary()),
-        ]
-        return pa.RecordBatch.from_arrays(columns, ["number", "found", "differences"])
+            found, differences = self.compared(number, sides[True], sides[False])
+        rows = [*((None, each) for each in differences), (pickle.dumps(found), None)]
+        for result, some in rows:
+            columns = [
+                pa.array([number], pa.int32()),
+                pa.array([result], pa.binary()),
+                pa.array([some], pa.binary()),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, ["number", "found", "differences"])
 
     def compared(
         self, number: int, left: Sequence[pa.RecordBatch], right: Sequence[pa.RecordBatch]
-    ) -> tuple[TableComparison, list[tuple[Any, ...]]]:
-        """Return the comparison of a table, and the rows of the files of all differences.
-
-        Raises: TooManyRows.
-        """
+    ) -> tuple[TableComparison, list[bytes]]:
+        """Return the comparison of a table, and the pickled rows of the files of differences."""
         each, options = self.tables[number], self.options
-        rows: list[tuple[Any, ...]] = []
+        pickled: list[bytes] = []
+        numbers = count()
 
         def write(differences: Iterable[RowDifference]) -> None:
-            for index, difference in enumerate(differences):
-                rows.extend(rows_of_difference(difference, str(each.table), index, options.mask))
+            rows = [
+                row
+                for difference in differences
+                for row in rows_of_difference(
+                    difference, str(each.table), next(numbers), options.mask
+                )
+            ]
+            pickled.append(pickle.dumps(rows))
 
         sides = sides_of(each.table, each.replaced, options, left, right)
         is_written = options.differences_to is not None
-        found = compare_batches(
-            sides, each.rules, options, write if is_written else None, self.most_rows
-        )
-        return found, rows
+        found = compare_batches(sides, each.rules, options, write if is_written else None)
+        return found, pickled
 
 
 def _with_file_topics(batch: pa.RecordBatch) -> pa.RecordBatch:

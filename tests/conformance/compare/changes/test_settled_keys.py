@@ -1,4 +1,7 @@
-"""Digests change no result: the same feeds are compared by all columns too."""
+"""Neither digests nor buckets change a result.
+
+The same feeds are compared by all columns too, and bucket by bucket.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from cdcwire.model.kinds import BytesType, Column, FloatType, IntType, Role, Tex
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 from cdcwire.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.embedded import tables
 from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
 from cdcwire_conformance.compare.rules import (
     CompareOptions,
@@ -208,9 +212,16 @@ def test_result_is_that_of_all_columns(
     frames = [cut(data, changes_of_table(table, each)) for each in (left, right)]
     image = changes_of_table(table, []).schema.field("after").type
     sides = TableSides(table, image, frames[0], frames[1])
-    options = CompareOptions(window=window, order=data.draw(st.booleans()))
+    options = CompareOptions(
+        window=window, order=data.draw(st.booleans()), limit=data.draw(st.sampled_from([2, 20]))
+    )
     found = compare_batches(sides, rules, options)
     assert repr(found) == repr(compare_batches(sides, rules, replace(options, exact=True)))
+    with pytest.MonkeyPatch.context() as patch:
+        for count in (1, 2, 7):
+            patch.setattr(tables, "ROWS_TOGETHER", max(1, -(-(len(left) + len(right)) // count)))
+            in_buckets = compare_batches(sides, rules, replace(options, exact=True))
+            assert repr(found) == repr(in_buckets)
 
 
 def cut(data: st.DataObject, frame: Any) -> list[Any]:
