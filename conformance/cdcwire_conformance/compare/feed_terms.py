@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from cdcwire.arrow.types import SchemaError
@@ -63,13 +63,34 @@ def feed_terms(
         why = f" ({'; '.join(reasons)})" if reasons else ""
         raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
     if options.mode == "events":
-        return terms
+        return replace(terms, left_out=(*terms.left_out, *_unused(left, right, terms, facts)))
     if terms.rules.leaves_deletes:
         bare = next(side for side in (left, right) if side.lacks_places_of_deletes)
         raise SchemaError(
             f"deletes of {bare.format.name} have no position, so a window has no last rows"
         )
     return replace(terms, rules=final_rules(terms.rules), left_out=terms.passed_over)
+
+
+def _unused(
+    left: Side, right: Side, terms: Terms, facts: BothFacts | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what rows of both feeds say and the rules do not ask for, with why."""
+    if facts is None:
+        return
+    own, chosen = (facts.left, facts.right), terms.order
+    if chosen is not None:
+        orders = dict.fromkeys((*left.format.comparing.orders, *right.format.comparing.orders))
+        passed = {name for name, _ in terms.left_out}
+        for order in orders:
+            is_shared = all(each.order(order.name).changes for each in own)
+            is_part = {each.name for each in order.members} <= {m.name for m in chosen.members}
+            if is_shared and not is_part and order.name not in passed:
+                yield order.name, f"rows pair by {chosen.name}"
+    reads = [side for side, each in zip(("left", "right"), own, strict=True) if each.reads]
+    if facts.has_reads_as_inserts and reads:
+        sides = "both feeds have" if len(reads) > 1 else f"the {reads[0]} feed has"
+        yield "rows of snapshots against inserts", f"{sides} rows of snapshots"
 
 
 def rules_of_table(

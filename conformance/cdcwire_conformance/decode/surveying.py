@@ -5,7 +5,8 @@ A worker surveys its share of a feed; ``joined`` puts the results of two shares 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -17,7 +18,15 @@ from cdcwire.core.message import Message
 from cdcwire.core.options import parse_options
 from cdcwire.core.rows import Layout, Row
 from cdcwire.format import Format, MessageDecoder
-from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.events import (
+    Event,
+    Marker,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, TextType
 from cdcwire.model.names import TableName, full_name
@@ -64,11 +73,13 @@ class OtherEvents:
     """The events of a feed that are not row changes. A feed may send one DDL to many partitions.
 
     ``statements``: each schema change with its place, in the order of the shares of the feed.
+    ``markers``: how many tombstones, borders of transactions and the like there are, by kind.
     """
 
     ddl: frozenset[DdlEvent] = frozenset()
     progress: int = 0
     statements: tuple[PlacedStatement, ...] = ()
+    markers: Mapping[str, int] = field(default_factory=dict)
 
     def joined(self, other: OtherEvents) -> OtherEvents:
         """Return the events of both."""
@@ -76,6 +87,7 @@ class OtherEvents:
             self.ddl | other.ddl,
             self.progress + other.progress,
             (*self.statements, *other.statements)[:MAX_STATEMENTS],
+            dict(Counter(self.markers) + Counter(other.markers)),
         )
 
     def without_database(self, database: str | None) -> OtherEvents:
@@ -207,6 +219,7 @@ class _Surveying:
         self._statements: list[PlacedStatement] = []
         self._messages = 0
         self._progress = 0
+        self._markers: Counter[str] = Counter()
         self._columns: dict[Name, set[Column]] = {}  # that a table was met with
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
         self._shapes: dict[tuple[int, int, int], tuple[Table, Layout | None, Layout | None]] = {}
@@ -255,7 +268,9 @@ class _Surveying:
         extent = Extent(self._messages)
         for tally in self._tallies.values():
             extent = extent.joined(tally.extent)
-        others = OtherEvents(frozenset(self._ddl), self._progress, tuple(self._statements))
+        others = OtherEvents(
+            frozenset(self._ddl), self._progress, tuple(self._statements), dict(self._markers)
+        )
         keys = KeyFacts() if self._keys is None else self._keys.found()
         tables = {name: self._found_table(name, table) for name, table in self._found.items()}
         return Surveyed(tables, others, keys, extent)
@@ -303,6 +318,8 @@ class _Surveying:
                 changes.append(event)
             elif isinstance(event, Progress):
                 self._progress += 1
+            elif isinstance(event, Marker):
+                self._markers[event.what] += 1
             elif isinstance(event, SchemaChange):
                 if not self.survey_of.format.comparing.describes_snapshot(event):
                     statements.append(event)
