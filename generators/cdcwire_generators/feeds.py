@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import MarkerKind, Position, ProgressKind
+from cdcwire.model.events import Event, MarkerKind, ProgressKind
 
 
 def _no_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
     return ()
 
 
-def _same_position(position: Position, options: Mapping[str, OptionValue]) -> Position:
-    return position
+def _same_event(event: Event, options: Mapping[str, OptionValue]) -> Event:
+    return event
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class FeedTraits:
     ``has_marker_ids``: each marker has the id of a transaction.
     ``position_fields``: what the position of a row must have in addition to commit_ts.
     ``source_fields``: what it must have too where these options name another source database.
-    ``source_position``: makes a position that of the source database which these options name.
+    ``source_event``: makes an event that of the source database which these options name.
     ``has_path_names``: names of schemas and tables are directories.
     ``has_field_names``: names are those that Avro keeps.
     ``needs_key``: each table has a key. ``needs_primary_key``: which is a primary key.
@@ -49,7 +49,7 @@ class FeedTraits:
     has_marker_ids: bool = True
     position_fields: tuple[str, ...] = ()
     source_fields: Callable[[Mapping[str, OptionValue]], tuple[str, ...]] = _no_fields
-    source_position: Callable[[Position, Mapping[str, OptionValue]], Position] = _same_position
+    source_event: Callable[[Event, Mapping[str, OptionValue]], Event] = _same_event
     has_path_names: bool = False
     has_field_names: bool = False
     needs_key: bool = False

@@ -278,10 +278,8 @@ def _changes(
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return the tables and their changes. Virtual columns are in the tables only."""
     tables, events = _workload_changes(arguments, context, is_prefix)
-    place = get_generators(arguments.format).feed.source_position
-    return tables, (
-        replace(event, position=place(event.position, context.options)) for event in events
-    )
+    adapted = get_generators(arguments.format).feed.source_event
+    return tables, (adapted(event, context.options) for event in events)
 
 
 def _workload_changes(

@@ -27,7 +27,7 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire.model.kinds import UNAVAILABLE, Value
+from cdcwire.model.kinds import UNAVAILABLE, Column, TimeType, Value
 from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (
     CONNECT_FEED,
@@ -297,10 +297,35 @@ def _source_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
     return tuple(member.place for member in members if member.in_position)
 
 
-def _source_position(position: Position, options: Mapping[str, OptionValue]) -> Position:
-    """Return a position with the form that the option ``connector`` gives it."""
-    is_mariadb = options.get("connector") == MARIADB.name
-    return with_mariadb_gtid(position) if is_mariadb else position
+def _source_event(event: Event, options: Mapping[str, OptionValue]) -> Event:
+    """Return an event as the option ``connector`` can have it.
+
+    MariaDB's gtids have another form. Where times are milliseconds without schema, they are times
+    of a day: MySQL's longer ones would not fit.
+    """
+    source = source_of(str(options.get("connector", "postgresql")))
+    if source is MARIADB:
+        event = replace(event, position=with_mariadb_gtid(event.position))
+    is_short = source.has_short_times and options.get("schemas-enable") == "false"
+    if is_short and isinstance(event, RowChange):
+        event = replace(event, before=_of_a_day(event.before), after=_of_a_day(event.after))
+    return event
+
+
+def _of_a_day(image: Image | None) -> Image | None:
+    return image and Image.of(
+        (column, _time_of_day(column, value)) for column, value in image.pairs
+    )
+
+
+def _time_of_day(column: Column, value: Value) -> Value:
+    """Return the time of a day at the end of a duration as text; other values as they are."""
+    if not (isinstance(column.type, TimeType) and column.type.zone is None):
+        return value
+    if not isinstance(value, str):
+        return value
+    hours, _, rest = value.lstrip("-").partition(":")
+    return f"{int(hours) % 24:02}:{rest}"
 
 
 DEBEZIUM_FEED = replace(
@@ -310,7 +335,7 @@ DEBEZIUM_FEED = replace(
     has_statements=False,
     position_fields=(*CONNECT_FEED.position_fields, "sent_ms"),
     source_fields=_source_fields,
-    source_position=_source_position,
+    source_event=_source_event,
 )
 
 DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(

@@ -124,3 +124,23 @@ def test_gtids_have_the_form_of_the_connector(connector: str, form: str, tmp_pat
     gtids = [each["gtid"] for each in sources]
     assert len(set(gtids)) > 1
     assert all(re.fullmatch(form, gtid) for gtid in gtids)
+
+
+@pytest.mark.parametrize(
+    ("connector", "unit", "is_of_a_day"),
+    [("postgresql", 1000, True), ("sqlserver", 1000, True), ("mysql", 1_000_000, False)],
+)
+def test_times_without_schema_are_those_of_the_connector(
+    connector: str, unit: int, is_of_a_day: bool, tmp_path: Path
+) -> None:
+    """The workload has a ``TIME`` of MySQL, which PostgreSQL can only have up to a day."""
+    options = ["--option", f"connector={connector}", "--option", "schemas-enable=false"]
+    words = ["generate", "debezium-json", "--rows", "20", *options, "--to", str(tmp_path)]
+    assert main(words) == 0
+    lines = (tmp_path / "messages.jsonl").read_text().splitlines()
+    values = [json.loads(line)["value"] for line in lines]
+    rows = [json.loads(b64decode(each))["after"] for each in values if each]
+    times = [row["c22"] for row in rows if row and row["c22"] is not None]
+    assert times
+    assert all(time % unit == 0 for time in times)
+    assert all(0 <= time < 86_400 * unit for time in times) is is_of_a_day

@@ -410,7 +410,9 @@ class Topics:
         partitions = self.partitions_of(source.topic)
         return [seen_of(partitions, each, look.reported_to, look.since) for each in ranges]
 
-    def compared(self, _: object, left: OpenedFeed, right: OpenedFeed, *asked: Any) -> Comparison:
+    def compared(
+        self, _: object, left: OpenedFeed, right: OpenedFeed, *asked: Any, report: Any
+    ) -> Comparison:
         window = asked[2].window
         rows = []
         for feed in (left, right):

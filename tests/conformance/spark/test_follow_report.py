@@ -139,8 +139,8 @@ def test_windows_hide_values_in_all_outputs_and_metrics_count_them(
         "a", "b", (table,), compared=("op",), errors_left=1, unreadable=(unreadable,)
     )
 
-    def windows(*asked: Any) -> Iterator[WindowComparison]:
-        asked[-1](FollowStatus("commit_ts", 20, (1, 2), (20, 30)))
+    def windows(*asked: Any, report: Any, observe: Any) -> Iterator[WindowComparison]:
+        observe(FollowStatus("commit_ts", 20, (1, 2), (20, 30)))
         yield WindowComparison(1, "commit_ts", None, 20, comparison, Notices(), Notices())
 
     monkeypatch.setattr(following, "follow_feeds", windows)
@@ -163,7 +163,7 @@ def test_windows_hide_values_in_all_outputs_and_metrics_count_them(
 def test_tables_without_rows_are_named_after_the_first_window_and_at_the_end(
     number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def windows(*asked: Any) -> Iterator[WindowComparison]:
+    def windows(*asked: Any, **more: Any) -> Iterator[WindowComparison]:
         for each in range(number):
             unseen = ("--include: x", "--include: y")[each // 2 :]
             yield replace(window(each + 1), unseen=unseen)
