@@ -19,6 +19,7 @@ from cdcwire.registry import FORMAT_NAMES, package_of
 ROOT = Path(__file__).resolve().parents[1]
 ALLOWED_FILE = Path(__file__).with_name("architecture_allowed.txt")
 REGISTRY = "cdcwire.registry"
+MOST_PARAMETERS = 6
 
 # Package -> its source root, and the packages that it may import beside the standard library.
 PACKAGES = {
@@ -282,6 +283,24 @@ def _reads_english(module: str) -> int:
     return sum(_is_english(read) for node in nodes for read in _decides_on(node))
 
 
+def _takes_many(node: ast.AST) -> bool:
+    """Return whether a function takes more parameters than a reader of a call can keep apart.
+
+    Options that a call names and may leave out do not count, nor does ``self``.
+    """
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    given = node.args
+    by_place = [each.arg for each in (*given.posonlyargs, *given.args)]
+    own = sum(name in ("self", "cls") for name in by_place[:1])
+    return len(by_place) - own + given.kw_defaults.count(None) > MOST_PARAMETERS
+
+
+def _functions_of_many_parameters(module: str) -> int:
+    """Count functions that should take a value with named fields instead."""
+    return sum(map(_takes_many, ast.walk(_tree(module))))
+
+
 RULES = {
     "texts": _reads_english,
     "format-name": _format_names_spelled,
@@ -292,6 +311,7 @@ RULES = {
     "exec": _generates_code,
     "evidence": _imports_of_evidence,
     "mock": _replaces_private_functions,
+    "parameters": _functions_of_many_parameters,
 }
 
 

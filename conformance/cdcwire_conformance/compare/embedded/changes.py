@@ -316,9 +316,9 @@ class Splitter:
         """Yield the delete and the insert that an update of a key is compared as."""
         if before is not None:
             old = self._deleted(row, before)
-            yield self._change(row, "delete", None, self._key_of(before), 0, old, None)
+            yield self._change(row, "delete", None, self._key_of(before), 0, (old, None))
         if after is not None:
-            yield self._change(row, "insert", None, self._key_of(after), 1, None, after)
+            yield self._change(row, "insert", None, self._key_of(after), 1, (None, after))
 
     def _parts(self, row: FedRow) -> Iterator[Change]:
         rules = self.rules
@@ -333,19 +333,19 @@ class Splitter:
                 yield from self._split(row, before, after)
                 return
             if rules.in_halves and rules.has_old_values:
-                yield self._change(row, op, "before", self._key_of(before), 0, before, None)
-                yield self._change(row, op, "after", self._key_of(after), 1, None, after)
+                yield self._change(row, op, "before", self._key_of(before), 0, (before, None))
+                yield self._change(row, op, "after", self._key_of(after), 1, (None, after))
                 return
         if op == "delete":
             part = self._part(half) if rules.deleted_columns == "all" else 0
-            yield self._change(row, op, half, key, part, self._deleted(row, before), after)
+            yield self._change(row, op, half, key, part, (self._deleted(row, before), after))
         elif is_update and (not rules.has_old_values or rules.is_cut_at(row.position)):
-            yield self._change(row, op, half, key, 0, None, after)
+            yield self._change(row, op, half, key, 0, (None, after))
         elif is_update and rules.fills_unchanged and before == after:
             # With its changed columns only, an update that changes nothing looks like an insert.
-            yield self._change(row, "insert", half, key, 0, None, after)
+            yield self._change(row, "insert", half, key, 0, (None, after))
         else:
-            yield self._change(row, op, half, key, self._part(half), before, after)
+            yield self._change(row, op, half, key, self._part(half), (before, after))
 
     def _part(self, half: str | None) -> int:
         rules = self.rules
@@ -358,10 +358,9 @@ class Splitter:
         half: str | None,
         key: Key,
         part: int,
-        before: Image | None,
-        after: Image | None,
+        images: tuple[Image | None, Image | None],
     ) -> Change:
-        return Change(row, op, half, key, part, before, after, row.fields, row.position)
+        return Change(row, op, half, key, part, *images, row.fields, row.position)
 
     def _filled(self, before: Image, after: Image) -> Image:
         """Return the old image with the columns that only the new image has."""

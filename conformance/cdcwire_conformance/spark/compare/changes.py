@@ -117,8 +117,7 @@ def compare_frames(
             )
     else:
         summary, counts, doubts = _counted(
-            left,
-            right,
+            (left, right),
             layout,
             lambda text: report(f"{table}: {text}"),
             has_order=order and has_places,
@@ -234,8 +233,7 @@ def _fields(frame: DataFrame, image: str) -> dict[str, DataType] | None:
 
 
 def _counted(
-    left: DataFrame,
-    right: DataFrame,
+    sides: tuple[DataFrame, DataFrame],
     layout: Layout,
     report: Callable[[str], None],
     *,
@@ -251,14 +249,14 @@ def _counted(
     has_position = layout.rules.position is not None
     has_order &= has_position and bool(layout.keys)
     summary, counts, open_, doubts = _summed(
-        _summary(left, right, layout, Kept(places=has_order), exact=exact)
+        _summary(*sides, layout, Kept(places=has_order), exact=exact)
     )
     has_eras = bool(open_.copied) and has_position and has_places
     if has_eras or open_.tied:
         summary.unpersist()
         report("telling what was sent again from doubles" if has_eras else "comparing the order")
         kept = Kept(places=has_order, eras=has_eras, ties=bool(open_.tied))
-        summary, counts, _, doubts = _summed(_summary(left, right, layout, kept, exact=exact))
+        summary, counts, _, doubts = _summed(_summary(*sides, layout, kept, exact=exact))
     return summary, counts, doubts
 
 
