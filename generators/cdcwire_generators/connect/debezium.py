@@ -101,7 +101,12 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         return "wide" if self.number >= (2, 0) else "widest"
 
     def events(self, event: Event) -> list[Event]:
-        """Return the events that come back; a tombstone keeps only its message key."""
+        """Return the events that come back; a tombstone keeps only its message key.
+
+        Raises: NotCarriedError for rows by themselves, which have what ``add-fields`` lists.
+        """
+        if self.options.get("transforms", "none") != "none":
+            raise NotCarriedError("transforms")
         return [tombstone(event)] if is_tombstone(event) else super().events(event)
 
     def _rows(self, event: RowChange) -> Iterable[Event]:
