@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,15 @@ def check_empty(folder: str) -> None:
     """Check that a folder has nothing, or does not exist. Raises: SchemaError."""
     if not is_url(folder) and not is_new_or_empty(Path(folder)):
         raise SchemaError(f"{folder}: differences are written to a new or an empty folder")
+
+
+def rows_of_differences(
+    differences: Iterable[RowDifference], table: str, numbers: Iterator[int], mask: Mask | None
+) -> list[tuple[Any, ...]]:
+    """Return the rows of differences. Each takes the next of ``numbers``."""
+    return [
+        row for each in differences for row in rows_of_difference(each, table, next(numbers), mask)
+    ]
 
 
 def rows_of_difference(

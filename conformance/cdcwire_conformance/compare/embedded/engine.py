@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable, event_schema
-from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
+from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_differences
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.shares import rows_of_share
@@ -217,11 +217,7 @@ def writer_of(table: CanonicalTable, number: int, options: CompareOptions) -> Wr
     numbers, parts = count(), count()
 
     def write(differences: Iterable[RowDifference]) -> None:
-        rows = [
-            row
-            for each in differences
-            for row in rows_of_difference(each, str(table), next(numbers), options.mask)
-        ]
+        rows = rows_of_differences(differences, str(table), numbers, options.mask)
         _write(folder, f"table-{number}-{next(parts)}", rows)
 
     return write

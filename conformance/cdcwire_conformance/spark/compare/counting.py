@@ -2,14 +2,8 @@
 
 The order of a feed is known within its parts. A part is a partition of a topic, a file of lines, or
 a table's partition in a storage prefix, in replay order. A change without an offset is in no part,
-and its order is not checked. Within a part
-
-- a change is *late* if it comes after a change of the same key with a larger position. It is out of
-  order if all copies of it are late; so a repeat is not out of order;
-- changes of one key and position are in the order of their feed, except deletes;
-- an *era* ends where a position is smaller than the previous one in the part, whatever the key. In
-  a prefix an era also ends with each file. Delivery at least once sends a part of the feed again: a
-  copy of a later era than the first is a repeat. Copies of one era are doubles.
+and its order is not checked. ``compare.embedded.counting`` says when a change is late, and what an
+era is.
 """
 
 from __future__ import annotations

@@ -1,13 +1,4 @@
-"""The last row of each key: two feeds replayed, and what is left of them compared.
-
-A replay takes the changes of a key in the order of their position, then of the feed. At one
-position an existing row goes before a delete. The reason: an update of a key is the delete of the
-old key and the insert of the new one. The new key may be a third row's old key. So neither what is
-sent again nor the producer's batches make a difference. A delete without a position takes the last
-one that its key had before it, and goes before what is sent again.
-
-Only the after image counts: the last row, or that there is none.
-"""
+"""The last row of each key, by the rules that ``compare.embedded.final_state`` describes."""
 
 from __future__ import annotations
 

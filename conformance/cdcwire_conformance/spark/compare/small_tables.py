@@ -19,7 +19,7 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire_conformance.compare.difference_files import rows_of_difference
+from cdcwire_conformance.compare.difference_files import rows_of_differences
 from cdcwire_conformance.compare.embedded.engine import job_for, sides_of
 from cdcwire_conformance.compare.embedded.tables import compare_batches
 from cdcwire_conformance.compare.feeds import TableTask
@@ -185,13 +185,7 @@ class _Worker:
         numbers = count()
 
         def write(differences: Iterable[RowDifference]) -> None:
-            rows = [
-                row
-                for difference in differences
-                for row in rows_of_difference(
-                    difference, str(each.table), next(numbers), options.mask
-                )
-            ]
+            rows = rows_of_differences(differences, str(each.table), numbers, options.mask)
             pickled.append(pickle.dumps(rows))
 
         sides = sides_of(each.table, each.replaced, options, left, right)
