@@ -391,6 +391,29 @@ def test_check_file_rewritten_meanwhile_is_reported(
     assert (fault.kind, fault.path) == ("overwritten", spoilt.name(file))
 
 
+class CutPlace(LocalStore):
+    """A store that sends a part of one file, as a proxy may that kept a part."""
+
+    def __init__(self, root: Path, name: str, size: int) -> None:
+        super().__init__(root)
+        self._name = name
+        self._size = size
+
+    def read(self, path: str, most: int | None = None) -> bytes:
+        value = super().read(path, most)
+        return value[: self._size] if path == self._name else value
+
+
+def test_check_file_that_comes_in_part_is_reported(prefix: Path, format_name: str) -> None:
+    spoilt = Spoilt(prefix, format_name)
+    file = spoilt.files(spoilt.directory("orders"))[1]
+    whole, first = file.stat().st_size, len(lines_of(file)[0] + LINE_END)
+    assert first < whole
+    (fault,) = checked(CutPlace(prefix, spoilt.name(file), first), format_name).faults
+    assert (fault.kind, fault.path) == ("data-unreadable", spoilt.name(file))
+    assert fault.problem == f"{first} of its {whole} bytes came; read it again"
+
+
 class WildPlace(LocalStore):
     """A store, which can have names that no directory has."""
 

@@ -123,7 +123,12 @@ class PrefixReader:
             self._stop(file, Fault("overwritten", file.path, problem, clause))
             return None
         now = self._store.look(file.path)
-        if len(value) != file.size or now is None or now.stamp != file.stamp:
+        is_same = now is not None and (now.size, now.stamp) == (file.size, file.stamp)
+        if is_same and len(value) != file.size:
+            problem = f"{len(value)} of its {file.size} bytes came; read it again"
+            self._stop(file, Fault("data-unreadable", file.path, problem, clause, len(value)))
+            return None
+        if not is_same:
             problem = f"the file was put again since it was listed with {file.size} bytes"
             self._stop(file, Fault("overwritten", file.path, problem, clause))
             return None
