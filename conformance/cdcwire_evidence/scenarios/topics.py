@@ -44,6 +44,28 @@ def make_topic(
     client.create_topics([topic])[name].result(timeout=30)
 
 
+def remove_topic(kafka: Kafka, name: str, seconds: float = 60.0) -> None:
+    """Delete a topic and wait until the broker has forgotten it.
+
+    Raises: confluent_kafka.KafkaException; FeedTimeoutError.
+    """
+    admin = load_requirement("confluent_kafka.admin", "Kafka")
+    client = admin.AdminClient({"bootstrap.servers": kafka.bootstrap})
+    client.delete_topics([name])[name].result(timeout=30)
+    end = time.monotonic() + seconds
+    while name in client.list_topics(timeout=30).topics:
+        if time.monotonic() > end:
+            raise FeedTimeoutError(f"{name} still exists after {seconds:g} s")
+        time.sleep(0.1)
+
+
+def add_partitions(kafka: Kafka, topic: str, count: int) -> None:
+    """Give a topic more partitions, ``count`` in all. Raises: confluent_kafka.KafkaException."""
+    admin = load_requirement("confluent_kafka.admin", "Kafka")
+    client = admin.AdminClient({"bootstrap.servers": kafka.bootstrap})
+    client.create_partitions([admin.NewPartitions(topic, count)])[topic].result(timeout=30)
+
+
 def remove_records(kafka: Kafka, topic: str, before: int, partition: int = 0) -> None:
     """Let the broker forget a partition's records before an offset, as it does with old ones.
 

@@ -192,6 +192,12 @@ def test_deleted_records_and_a_recreated_topic_are_reported() -> None:
         progress.with_edges("t", {0: (0, 3)})
     with pytest.raises(SourceError, match="another topic of this name"):
         progress.with_edges("t", {})
+    known = progress.with_edges("t", {0: (0, 9)}, "one")
+    assert known.with_edges("t", {0: (0, 9)}) == known
+    with pytest.raises(SourceError, match=r"^t: it was deleted and made again"):
+        known.with_edges("t", {0: (0, 99)}, "another")
+    with pytest.raises(SourceError, match="ends at 3: the brokers have lost records"):
+        known.with_edges("t", {0: (0, 3)}, "one")
 
 
 def test_state_is_written_whole_and_comes_back(tmp_path: Path) -> None:
@@ -382,10 +388,7 @@ class Topics:
         self.tables: dict[TableName, CanonicalTable] = {(table.schema, table.table): table}
         for name, fake in {
             "topic_at_rest": self.at_rest,
-            "topic_edges": lambda _, topic: {
-                number: (0, len(partition))
-                for number, partition in enumerate(self.partitions_of(topic))
-            },
+            "topic_edges": lambda _, topic: (self.topic_id, self.edges_of(topic)),
             "scan_records": self.scan_records,
             "compare_tables": self.compared,
         }.items():
@@ -393,8 +396,16 @@ class Topics:
         monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: OpenedFeed(feed))
         monkeypatch.setattr(OpenedFeed, "described", lambda feed, *_, **__: (feed, self.tables))
 
+    topic_id: str | None = "first"
+
     def partitions_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]
+
+    def edges_of(self, topic: KafkaTopic) -> Edges:
+        return {
+            number: (0, len(partition))
+            for number, partition in enumerate(self.partitions_of(topic))
+        }
 
     def at_rest(self, _: object, topic: KafkaTopic) -> KafkaTopic:
         partitions = enumerate(self.partitions_of(topic))
@@ -614,17 +625,30 @@ def test_unreported_window_is_the_same_again(
         next(topics.followed(follow, replace(DEFAULT_OPTIONS, window=Window(20, None))))
 
 
+def test_topic_that_was_made_again_is_not_the_one_of_the_state(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(50)], [*range(50)]] for _ in "ab"]
+    follow = FollowOptions(state=tmp_path / "state", windows=1)
+    assert [each.end for each in topics.followed(follow)] == [49]
+    topics.rows = [[[*range(80)], [*range(80)]] for _ in "ab"]
+    windows = topics.followed(follow)
+    assert next(windows).end == 79
+    del windows  # as if it was killed before the window was reported: it is planned
+    topics.topic_id = "second"
+    with pytest.raises(SourceError, match="left: a: it was deleted and made again"):
+        next(topics.followed(follow))
+
+
 def test_brokers_that_do_not_answer_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(50)], [*range(50)]] for _ in "ab"]
     answers = iter([False, True, False, False])
 
-    def edges(_: object, topic: KafkaTopic) -> Edges:
+    def edges(_: object, topic: KafkaTopic) -> tuple[str | None, Edges]:
         if next(answers, True):
-            return {
-                number: (0, len(partition))
-                for number, partition in enumerate(topics.partitions_of(topic))
-            }
+            return topics.topic_id, topics.edges_of(topic)
         raise BrokersSilent("no broker answers")
 
     monkeypatch.setattr("cdcwire_conformance.spark.follow.following.topic_edges", edges)
@@ -644,7 +668,10 @@ class TopicsOfDdl:
         self.messages: list[list[KafkaMessage]] = [[], []]
         for name, fake in {
             "topic_at_rest": lambda _, topic: topic.with_ranges((OffsetRange(0, 0, 0),)),
-            "topic_edges": lambda _, topic: {0: (0, len(self.messages["ab".index(topic.topic)]))},
+            "topic_edges": lambda _, topic: (
+                None,
+                {0: (0, len(self.messages["ab".index(topic.topic)]))},
+            ),
             "scan_records": lambda _, source, ranges, job: list(
                 scan(replace(job, records_of_block=1), self.located(source, ranges))
             ),

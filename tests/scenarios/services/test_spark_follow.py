@@ -5,7 +5,6 @@ Needs the extra ``spark`` in addition to ``scenarios``; Spark's connector for Ka
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
@@ -13,31 +12,34 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 import pytest
 
-from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.model.events import Event, Image, Position, Progress, RowChange
-from cdcwire.registry import get_format
+from cdcwire.model.events import Image, RowChange
 from cdcwire_evidence.scenarios.containers import KafkaContainer
-from cdcwire_evidence.scenarios.feeds import make_partitions, row_of
+from cdcwire_evidence.scenarios.feeds import make_partitions
 from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.growing import (
+    PARTITIONS,
+    ROWS,
+    STEPS,
+    Growing,
+    followed,
+    position_of,
+)
 from cdcwire_evidence.scenarios.ledger import Counts, count, recorded
 from cdcwire_evidence.scenarios.orphans import end_with_parent
 from cdcwire_evidence.scenarios.services import Kafka, NewName
-from cdcwire_evidence.scenarios.topics import ends_of, make_topic, produce
-from cdcwire_generators.workloads import workload, workload_tables
+from cdcwire_evidence.scenarios.topics import ends_of, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.compare.rules import CompareOptions
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -45,74 +47,6 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-FORMATS = ("craft", "open-protocol")
-ROWS = 120
-STEPS = 6
-PARTITIONS = 2
-
-
-class Growing:
-    """A topic of Craft and one of Open Protocol that get the same changes, step by step.
-
-    After each step both partitions get a resolved event, as TiCDC sends them.
-    """
-
-    def __init__(self, kafka: Kafka, new_name: NewName, steps: int = STEPS) -> None:
-        self.kafka = kafka
-        self.steps = list(itertools.islice(steps_of(ROWS), steps))
-        self.topics = [new_name(name) for name in FORMATS]
-        self.context = Context(tables=workload_tables("orders-10"))
-        for topic in self.topics:
-            make_topic(kafka, topic, PARTITIONS)
-
-    @property
-    def sources(self) -> list[str]:
-        return [
-            f"{name}:kafka://{self.kafka.bootstrap}/{topic}"
-            for name, topic in zip(FORMATS, self.topics, strict=True)
-        ]
-
-    def send(self, side: int, step: int, changes: Sequence[RowChange] | None = None) -> None:
-        """Send a step, or other changes in its place, to one side."""
-        wanted = self.steps[step] if changes is None else changes
-        resolved = max(position_of(each) for each in self.steps[step]) + 1
-        for partition in range(PARTITIONS):
-            own: list[Event] = [each for each in wanted if partition_of(each) == partition]
-            own.append(Progress("resolved", Position(commit_ts=resolved)))
-            messages = [
-                each
-                for each in get_format(FORMATS[side]).from_events(own, context=self.context)
-                if isinstance(each, KafkaMessage)
-            ]
-            assert produce(self.kafka, self.topics[side], messages, partition) == []
-
-    def send_both(self, step: int) -> None:
-        for side in (0, 1):
-            self.send(side, step)
-
-
-def steps_of(rows: int) -> Iterator[list[RowChange]]:
-    """Changes in steps, cut where the commit-ts changes."""
-    events = [
-        each
-        for each in workload("orders-10", rows, 1, position_fields=("commit_ts",))
-        if isinstance(each, RowChange)
-    ]
-    by_ts = [list(each) for _, each in itertools.groupby(events, position_of)]
-    size = len(by_ts) // STEPS
-    assert size > 1
-    for number in range(STEPS):
-        yield list(itertools.chain(*by_ts[number * size : (number + 1) * size]))
-
-
-def position_of(change: RowChange) -> int:
-    assert change.position.commit_ts is not None
-    return change.position.commit_ts
-
-
-def partition_of(change: RowChange) -> int:
-    return crc32(repr(row_of(change)).encode()) % PARTITIONS
 
 
 def with_quantity(change: RowChange) -> RowChange:
@@ -122,23 +56,6 @@ def with_quantity(change: RowChange) -> RowChange:
     values = list(change.after.values)
     values[index] = 1 if values[index] is None else values[index] ^ 1
     return replace(change, after=replace(change.after, values=tuple(values)))
-
-
-def followed(
-    growing: Growing,
-    spark: SparkSession,
-    options: CompareOptions | None = None,
-    **follow: Any,
-) -> Iterator[Any]:
-    from cdcwire_conformance.compare.feed import ComparedFeed
-    from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS
-    from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
-
-    left, right = (ComparedFeed(parse_source(text)) for text in growing.sources)
-    return follow_feeds(
-        spark, left, right, options or DEFAULT_OPTIONS, FollowOptions(every=0.2, **follow)
-    )
 
 
 def counts_of(window: Any) -> Any:
@@ -249,14 +166,14 @@ def test_each_difference_is_reported_in_its_window(
         assert counts_of(reported[-1]).left == len(growing.steps[3])  # not those of step 4
 
         late = growing.steps[0][0]
-        at = ends_of(kafka, growing.topics[1])[partition_of(late)]
+        at = ends_of(kafka, growing.topics[1])[growing.partition_of(late)]
         growing.send(1, 4, [late, *growing.steps[4]])
         reported.append(next(windows))
         assert reported[-1].comparison.is_equal
         assert not reported[-1].is_equal
         assert (reported[-1].left.late, reported[-1].right.late) == (0, 1)
         (line,) = reported[-1].right.lines
-        assert line.startswith(f"{growing.topics[1]}[{partition_of(late)}]@{at}: ")
+        assert line.startswith(f"{growing.topics[1]}[{growing.partition_of(late)}]@{at}: ")
         assert f"came late, commit_ts {position_of(late)}" in line
 
         growing.send_both(5)

@@ -293,7 +293,7 @@ class _Following:
         if state is not None:
             if state.pair != self.pair:
                 raise SourceError(f"{path}: it is the state of {state.pair}; name another file")
-            return state
+            return self._with_edges(state)[0]  # before the window that was planned is compared
         return FollowState(self.pair, (self._begun(0), self._begun(1)), self.pair.since)
 
     def _topic(self, number: int) -> KafkaTopic:
@@ -314,10 +314,7 @@ class _Following:
         The side with the lower watermark is scanned first. The other side is scanned only if its
         watermark is not ahead, so that rows of later windows do not pile up.
         """
-        edges = [self._edges(number) for number in (0, 1)]
-        for number, side in enumerate(SIDES):
-            name = f"{side}: {self._topic(number).topic}"
-            state = state.with_topic(number, state.topics[number].with_edges(name, edges[number]))
+        state, edges = self._with_edges(state)
         has_more = False
         behind = int(state.is_ahead(0, self._idle(state)))
         for number in (behind, 1 - behind):
@@ -331,12 +328,26 @@ class _Following:
                 has_more |= bool(progress.unread(edges[number], self.follow.records))
         return state, has_more
 
-    def _edges(self, number: int) -> Edges:
-        """Return where a topic begins and ends; wait for brokers that do not answer."""
+    def _with_edges(self, state: FollowState) -> tuple[FollowState, list[Edges]]:
+        """Return the state with partitions that were added, and where the topics begin and end.
+
+        Raises: SourceError if a topic is not the one that was read, or lacks records.
+        """
+        found: list[Edges] = []
+        for number, side in enumerate(SIDES):
+            name = f"{side}: {self._topic(number).topic}"
+            topic_id, edges = self._edges(number)
+            progress = state.topics[number].with_edges(name, edges, topic_id)
+            state = state.with_topic(number, progress)
+            found.append(edges)
+        return state, found
+
+    def _edges(self, number: int) -> tuple[str | None, Edges]:
+        """Return a topic's id and its ends; wait for brokers that do not answer."""
         end = time.monotonic() + BROKER_TIMEOUT_SECONDS
         while True:
             try:
-                edges = topic_edges(self.spark, self._topic(number))
+                topic_id, edges = topic_edges(self.spark, self._topic(number))
             except BrokersSilent as error:
                 if time.monotonic() > end:
                     raise
@@ -344,7 +355,7 @@ class _Following:
                 time.sleep(min(1.0, self.follow.every))
                 continue
             self.ends[number].note(edges, time.monotonic())
-            return edges
+            return topic_id, edges
 
     def _runs(
         self, number: int, ranges: tuple[OffsetRange, ...], state: FollowState

@@ -71,6 +71,7 @@ def read_state(path: Path) -> FollowState | None:
 def _topic_document(progress: TopicProgress) -> dict[str, Any]:
     notices = progress.notices
     return {
+        "topic": progress.topic_id,
         "partitions": [
             [each.number, each.read_to, each.watermark, [list(block) for block in each.blocks]]
             for each in progress.partitions
@@ -95,8 +96,11 @@ def _topic_of(document: Mapping[str, Any]) -> TopicProgress:
     late, unplaced, unreadable = (
         int(document[name]) for name in ("late", "unplaced", "unreadable")
     )
+    topic_id = document.get("topic")  # earlier state files have none
     return TopicProgress(
-        partitions, Notices(late, unplaced, unreadable, tuple(map(str, document["lines"])))
+        partitions,
+        Notices(late, unplaced, unreadable, tuple(map(str, document["lines"]))),
+        None if topic_id is None else str(topic_id),
     )
 
 

@@ -198,24 +198,35 @@ def _few(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TopicProgress:
-    """The progress of the partitions of one topic."""
+    """The progress of the partitions of one topic. ``topic_id``: None as long as it is unknown."""
 
     partitions: tuple[PartitionProgress, ...]
     notices: Notices = field(default=Notices())
+    topic_id: str | None = None
 
-    def with_edges(self, name: str, edges: Edges) -> TopicProgress:
+    def with_edges(self, name: str, edges: Edges, topic_id: str | None = None) -> TopicProgress:
         """Return the progress with partitions that were added.
 
-        Raises: SourceError if the broker removed records that were not reported.
+        Raises: SourceError if it is another topic, or if the brokers lost or removed records that
+        were not reported.
         """
+        if None not in (self.topic_id, topic_id) and self.topic_id != topic_id:
+            raise SourceError(
+                f"{name}: it was deleted and made again since it was read; begin without the state"
+            )
         known = {each.number: each for each in self.partitions}
         for number, each in known.items():
             first, behind = edges.get(number, (0, 0))
             needed = each.reported_to
             if number not in edges or behind < each.read_to:
+                reason = (
+                    "it is another topic of this name"
+                    if topic_id is None
+                    else "the brokers have lost records that were read"
+                )
                 raise SourceError(
                     f"{name}: partition {number} was read up to {each.read_to} and ends at {behind}"
-                    ": it is another topic of this name; begin without the state"
+                    f": {reason}; begin without the state"
                 )
             if first > needed:
                 raise SourceError(
@@ -226,7 +237,8 @@ class TopicProgress:
             PartitionProgress(number, edges[number][0])
             for number in sorted(set(edges) - set(known))
         ]
-        return replace(self, partitions=(*self.partitions, *added))
+        partitions = (*self.partitions, *added)
+        return replace(self, partitions=partitions, topic_id=topic_id or self.topic_id)
 
     def unread(self, edges: Edges, limit: int) -> tuple[OffsetRange, ...]:
         """Return the next records to scan: ``limit`` of them, in proportion to the partitions."""
@@ -251,7 +263,8 @@ class TopicProgress:
         for each in ranges:  # there may be no record at the end of a range
             before = found[each.partition]
             found[each.partition] = replace(before, read_to=max(before.read_to, each.end))
-        return TopicProgress(tuple(found[number] for number in sorted(found)), notices)
+        partitions = tuple(found[number] for number in sorted(found))
+        return replace(self, partitions=partitions, notices=notices)
 
     def watermark(self, rule: WatermarkRule, idle: frozenset[int] = frozenset()) -> int | None:
         """Return the position below which the topic is complete; None: not known yet.
@@ -279,7 +292,8 @@ class TopicProgress:
 
     def reported_below(self, end: int) -> TopicProgress:
         """Return the progress after the window that ends there is reported, with all notices."""
-        return TopicProgress(tuple(each.reported_below(end) for each in self.partitions))
+        partitions = tuple(each.reported_below(end) for each in self.partitions)
+        return replace(self, partitions=partitions, notices=Notices())
 
     def waits_for(self) -> str:
         """Return the partitions without a watermark."""

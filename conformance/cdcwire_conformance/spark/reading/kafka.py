@@ -37,6 +37,7 @@ _LEAST_RECORDS = 1000  # of a piece; a task takes Spark some tenth of a second
 # All records that are asked for are there, so that waiting for more is in vain; Kafka's default of
 # half a second is spent twice by each pass over a topic.
 _AT_REST: Mapping[str, str] = {"kafka.fetch.max.wait.ms": "10"}
+_NO_ID = "A" * 22  # what Kafka's client has of brokers that know no ids
 _UNKNOWN = frozenset({"UnknownTopicOrPartitionException", "InvalidTopicException"})
 _SILENT = frozenset({"TimeoutException", "DisconnectException"})
 _REFUSED = frozenset(
@@ -126,10 +127,13 @@ def _partition(topic: KafkaTopic, place: TopicPartition) -> str:
     return f"partition {place.partition}{of_topic}"
 
 
-def topic_edges(spark: SparkSession, topic: KafkaTopic) -> dict[int, tuple[int, int]]:
-    """Return each partition's first offset and the one after its last, as they are now.
+def topic_edges(
+    spark: SparkSession, topic: KafkaTopic
+) -> tuple[str | None, dict[int, tuple[int, int]]]:
+    """Return a topic's id, and each partition's first offset and the one after its last.
 
-    ``topic``: one topic. Raises: BrokersSilent; SourceError as ``topic_at_rest`` does.
+    ``topic``: one topic. The id is another when the topic was deleted and made again; None from
+    brokers before 2.8. Raises: BrokersSilent; SourceError as ``topic_at_rest`` does.
     """
     client = _Client(spark, topic)
     try:
@@ -137,7 +141,8 @@ def topic_edges(spark: SparkSession, topic: KafkaTopic) -> dict[int, tuple[int, 
         first, behind = client.offsets(partitions, "earliest"), client.offsets(partitions, "latest")
     finally:
         client.close()
-    return {each.partition: (first[each], behind[each]) for each in partitions}
+    edges = {each.partition: (first[each], behind[each]) for each in partitions}
+    return client.ids.get(topic.topic), edges
 
 
 def topic_frame(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
@@ -227,6 +232,7 @@ class _Client:
     def __init__(self, spark: SparkSession, topic: KafkaTopic) -> None:
         check_connector(spark, topic)
         self.topic = topic
+        self.ids: dict[str, str] = {}  # of topics whose partitions were asked for
         self._jvm: Any = spark._jvm
         settings = {
             **client_settings(topic),
@@ -250,7 +256,11 @@ class _Client:
             names = self._names()
             described = self._admin.describeTopics(names).topicNameValues()
             for name in names:
-                numbers = [each.partition() for each in described.get(name).get().partitions()]
+                found_topic = described.get(name).get()
+                topic_id = found_topic.topicId().toString()
+                if topic_id != _NO_ID:
+                    self.ids[name] = topic_id
+                numbers = [each.partition() for each in found_topic.partitions()]
                 found += [TopicPartition(name, number) for number in sorted(numbers)]
         except Py4JJavaError as error:
             raise self._problem(error, name) from error
