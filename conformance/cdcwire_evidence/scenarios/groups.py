@@ -2,7 +2,8 @@
 
 As ``conformance/evidence.py scenarios.groups HOST:PORT TOPIC GROUP COMMITTED READ`` it is
 a program to be killed: it commits after so many messages, reads on until it has so many, prints
-their offsets as one JSON line, and waits.
+their offsets as one JSON line, and waits. After a line on standard input it commits what it has
+read, and prints ``committed`` or the name of the error.
 """
 
 from __future__ import annotations
@@ -52,12 +53,19 @@ def read(reader: Any, wanted: int, seconds: float = 90.0) -> list[Received]:
 
 def main(bootstrap: str, topic: str, group: str, committed: str, wanted: str) -> None:
     """Read ``committed`` messages, commit, read up to ``wanted``, print the offsets and wait."""
+    client = load_requirement("confluent_kafka", "Kafka")
     reader = group_reader(Kafka(bootstrap), topic, group)
     got = read(reader, int(committed))
     reader.commit(asynchronous=False)
     got += read(reader, int(wanted) - int(committed))
     print(json.dumps([each.offset for each in got]), flush=True)
-    time.sleep(3600)
+    if not sys.stdin.readline():
+        return
+    try:
+        reader.commit(asynchronous=False)
+        print("committed")
+    except client.KafkaException as error:
+        print(error.args[0].name())
 
 
 if __name__ == "__main__":

@@ -221,7 +221,8 @@ def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name:
         make_topic(kafka, topic)
         assert produce(kafka, topic, feed.messages) == []
         command = program("scenarios.groups", kafka.bootstrap, topic, topic, "400", "1000")
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as first:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe) as first:
             try:
                 assert first.stdout is not None
                 offsets = json.loads(first.stdout.readline())
