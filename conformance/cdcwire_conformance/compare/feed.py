@@ -30,6 +30,7 @@ from cdcwire_conformance.compare.rules import CompareOptions, Side
 from cdcwire_conformance.decode.describe import Described, survey_feed
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
+from cdcwire_conformance.decode.kind_words import KindWords
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.decode.row_facts import ColumnSets, Range, RowFacts, joined_facts
 from cdcwire_conformance.decode.statements import RowSpan
@@ -192,6 +193,7 @@ class FeedFacts:
     without a database, and the databases, of those that have one. ``spans``: where the rows are.
     ``new_columns``: columns of after images; tables that may have others there are left out.
     ``fewest_columns``: the columns that one after image has, for those with the fewest.
+    ``mixed``: columns with values of several kinds.
     """
 
     others: OtherEvents = field(default_factory=OtherEvents)
@@ -207,6 +209,7 @@ class FeedFacts:
     spans: Mapping[TableName, RowSpan] = field(default_factory=dict)
     new_columns: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
     fewest_columns: Mapping[TableName, ColumnSets] = field(default_factory=dict)
+    mixed: Mapping[TableName, KindWords] = field(default_factory=dict)
 
     @property
     def names(self) -> frozenset[TableName]:
@@ -327,6 +330,7 @@ class OpenedFeed:
                 if each.new_columns is not None
             },
             {_own_name(each): each.fewest_columns for each in found.tables},
+            {_own_name(each): each.mixed for each in found.tables if each.mixed},
         )
         return replace(self, aliases=aliases, facts=facts), tables
 

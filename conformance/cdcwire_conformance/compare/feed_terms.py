@@ -20,6 +20,10 @@ from cdcwire_conformance.compare.rules import (
 )
 from cdcwire_conformance.decode.old_rows import POSITION
 
+_OF_ALL_FORMATS = (
+    "definitions of columns beyond types, forms of Kafka keys, topics and headers, unknown members"
+)
+
 
 def facts_of(
     left: OpenedFeed, right: OpenedFeed, names: Collection[TableName], options: CompareOptions
@@ -63,7 +67,8 @@ def feed_terms(
         why = f" ({'; '.join(reasons)})" if reasons else ""
         raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
     if options.mode == "events":
-        return replace(terms, left_out=(*terms.left_out, *_unused(left, right, terms, facts)))
+        left_out = *terms.left_out, *_unused(left, right, terms, facts), *_never_asked(left, right)
+        return replace(terms, left_out=left_out)
     if terms.rules.leaves_deletes:
         bare = next(side for side in (left, right) if side.lacks_places_of_deletes)
         raise SchemaError(
@@ -83,14 +88,23 @@ def _unused(
         orders = dict.fromkeys((*left.format.comparing.orders, *right.format.comparing.orders))
         passed = {name for name, _ in terms.left_out}
         for order in orders:
-            is_shared = all(each.order(order.name).changes for each in own)
+            is_there = any(each.order(order.name).changes for each in own)
             is_part = {each.name for each in order.members} <= {m.name for m in chosen.members}
-            if is_shared and not is_part and order.name not in passed:
+            if is_there and not is_part and order.name not in passed:
                 yield order.name, f"rows pair by {chosen.name}"
     reads = [side for side, each in zip(("left", "right"), own, strict=True) if each.reads]
     if facts.has_reads_as_inserts and reads:
         sides = "both feeds have" if len(reads) > 1 else f"the {reads[0]} feed has"
         yield "rows of snapshots against inserts", f"{sides} rows of snapshots"
+
+
+def _never_asked(left: Side, right: Side) -> Iterator[tuple[str, str]]:
+    """Yield the members of messages that no rule asks for, whatever two feeds have."""
+    for format_ in {side.format.name: side.format for side in (left, right)}.values():
+        if format_.comparing.not_compared:
+            names = ", ".join(format_.comparing.not_compared)
+            yield names, f"no rule asks for these of {format_.name}"
+    yield _OF_ALL_FORMATS, "no rule asks for these"
 
 
 def rules_of_table(

@@ -42,9 +42,9 @@ from cdcwire_conformance.compare.notes import (
     checkpoint_notes,
     clock_notes,
     definition_notes,
+    lost_parts,
     missing_tables,
     nothing_compared,
-    unordered_parts,
     unread_of,
     window_note,
 )
@@ -425,7 +425,7 @@ class _Comparing:
         without = [
             *without,
             *reshaped.left_out,
-            *unordered_parts(found, self.options),
+            *lost_parts(found, merged.table, (self.left, self.right), self.options),
         ]
         return replace(
             found,

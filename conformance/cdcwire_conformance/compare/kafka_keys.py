@@ -60,7 +60,7 @@ def _not_compared(left: OpenedFeed, right: OpenedFeed, options: CompareOptions) 
             return f"{feed.facts.keys.bare:,} messages of the {side} feed have none"
         if feed.facts.keys.unread:
             number = feed.facts.keys.unread
-            return f"{number:,} of the {side} feed name no value that can be compared"
+            return f"{number:,} of the {side} feed can't be compared with their rows"
         if len(feed.facts.keys.digests) >= MAX_DIGESTS:
             return f"more than {MAX_DIGESTS:,} of the {side} feed contradict their rows"
     if options.mode == "final":

@@ -15,6 +15,7 @@ from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
 from cdcwire_conformance.decode.clock_changes import ClockFacts
+from cdcwire_conformance.decode.kind_words import joined_words
 from cdcwire_conformance.decode.statements import declared_columns
 
 
@@ -76,7 +77,18 @@ def check_orders(found: Comparison) -> None:
     )
 
 
-def unordered_parts(table: TableComparison, options: CompareOptions) -> Iterator[tuple[str, str]]:
+def lost_parts(
+    table: TableComparison,
+    merged: CanonicalTable,
+    feeds: Iterable[OpenedFeed],
+    options: CompareOptions,
+) -> Iterator[tuple[str, str]]:
+    """Yield the orders and kinds of values of a table that are not compared, with the reasons."""
+    yield from _unordered_parts(table, options)
+    yield from _mixed_parts(feeds, merged)
+
+
+def _unordered_parts(table: TableComparison, options: CompareOptions) -> Iterator[tuple[str, str]]:
     """Yield the parts of a table whose order is not compared, with the reasons."""
     if options.allow_repeats and table.counts is not None and table.counts.repeated:
         yield "order of changes that were sent again", "--allow-repeats"
@@ -128,6 +140,23 @@ def clock_notes(
             text = total.text(names_hours=options.mask is None and shown.name not in hidden)
             where = "" if total.first is None else f", first at {feed.place_text(total.first)}"
             yield f"{side}: {shown.name}: {text}{where}"
+
+
+def _mixed_parts(feeds: Iterable[OpenedFeed], table: CanonicalTable) -> Iterator[tuple[str, str]]:
+    """Yield the columns of a table in which feeds have values of several kinds, with the reason.
+
+    ``table``: as it is compared. Such values meet as text: 1 equals "1" then.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for feed in feeds:
+        own = feed.own_table(table)
+        for share in feed.state.of((own.schema, own.table)):
+            found = {**joined_words(found, feed.facts.mixed.get(share.name, {}))}
+        names = tuple(f"{name}{end}" for name in own.column_names for end in (".", "["))
+        known = {path for path in found if path in own.column_names or path.startswith(names)}
+        found = {path: words for path, words in found.items() if path in known}
+    for path, words in found.items():
+        yield f"kinds of values in {path}", f"a feed has {' and '.join(sorted(words))} there"
 
 
 def definition_notes(

@@ -60,7 +60,7 @@ def with_other_events(
     ]
     orders = [] if options.meaning.pairs_by_key else orders
     if options.mode == "events":
-        found = replace(found, left_out=(*found.left_out, *_markers_apart(left, right)))
+        found = replace(found, left_out=(*found.left_out, *_markers(left, right)))
     if not options.ddl_events and not any(found.ddl):
         found = replace(found, left_out=(*found.left_out, *_ddl_of_one_side(left, right)))
     if not options.ddl_events and options.mode == "events":
@@ -84,15 +84,12 @@ def with_other_events(
     return replace(found, ddl_differences=tuple(differences), compared=(*found.compared, "DDL"))
 
 
-def _markers_apart(left: OpenedFeed, right: OpenedFeed) -> Iterator[tuple[str, str]]:
-    """Yield a line for each kind of marker that two feeds of a format have more or fewer of."""
+def _markers(left: OpenedFeed, right: OpenedFeed) -> Iterator[tuple[str, str]]:
+    """Yield a line for each kind of marker that a feed has."""
     ours, theirs = left.facts.others.markers, right.facts.others.markers
-    if left.side.format is right.side.format:
-        for what in sorted({*ours, *theirs}):
-            numbers = ours.get(what, 0), theirs.get(what, 0)
-            if numbers[0] != numbers[1]:
-                counts = f"{numbers[0]:,} on the left, {numbers[1]:,} on the right"
-                yield f"{what.replace('_', ' ')} events", counts
+    for what in sorted({*ours, *theirs}):
+        counts = f"{ours.get(what, 0):,} on the left, {theirs.get(what, 0):,} on the right"
+        yield f"{what.replace('_', ' ')} events", counts
 
 
 def _ddl_of_one_side(left: OpenedFeed, right: OpenedFeed) -> list[tuple[str, str]]:

@@ -279,7 +279,9 @@ class Side:
         """Return why the changes of the side have no place in an order; None if they may have."""
         if order not in self.format.comparing.orders:
             return f"{self.format.name} has none"
-        return None if order.number is None else self.lacks(order.number)
+        if order.number is None or self.carries.fields[order.number].verdict == "no":
+            return None  # only some of its producers send it
+        return self.lacks(order.number)
 
     def lacks(self, field: str) -> str | None:
         """Return why an event field does not come through; None if it does."""

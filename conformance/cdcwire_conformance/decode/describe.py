@@ -34,6 +34,7 @@ from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.decode.clock_changes import zone_of
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
+from cdcwire_conformance.decode.kind_words import KindWords, mixed_words
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.decode.prefix import PrefixPlan
 from cdcwire_conformance.decode.reading import OnError, messages_of_batches, messages_of_piece
@@ -68,6 +69,7 @@ class Described:
     ``bare``: its name without a database. ``database``: where the feed has one above the schema.
     ``span``: where these are. ``new_columns``: those of after images; None: any.
     ``fewest_columns``: the columns that one after image has, for those with the fewest.
+    ``mixed``: columns with values of several kinds, and the words for these.
     """
 
     table: CanonicalTable
@@ -82,6 +84,7 @@ class Described:
     new_columns: frozenset[str] | None = None
     has_whole_deletes: bool = False
     fewest_columns: ColumnSets = frozenset()
+    mixed: KindWords = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ def _described(found: FoundTable, defined: CanonicalTable | None) -> Described:
         found.new_columns,
         found.has_whole_deletes,
         found.fewest_columns,
+        mixed_words(found.kinds),
     )
 
 

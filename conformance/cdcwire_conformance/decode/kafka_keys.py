@@ -54,8 +54,9 @@ class KeyFacts:
     """The Kafka keys of a share of a feed.
 
     ``keyed``: rows whose message has a key, and ``bare`` those without. ``unread``: rows whose key
-    has nothing that can be compared with the row. ``contradicting``: rows whose key contradicts
-    them. ``digests``: of these, without repeats, at most ``MAX_DIGESTS``. ``first``: of these.
+    has a value that can't be compared with the row, or no value. ``contradicting``: rows whose key
+    contradicts them. ``digests``: of these, without repeats, at most ``MAX_DIGESTS``. ``first``: of
+    these.
     """
 
     keyed: int = 0
@@ -143,9 +144,9 @@ class KeyChecking:
             self._keep(content, table, image, places)
             if len(self._first) < FIRST_SHOWN:
                 self._first += _contradictions(content, table, image, different, place)
-        elif not compared:
+        elif compared < len(places) or not places:
             self._unread += 1
-        elif compared == len(places):
+        else:
             self._learn(message.key, table, image, places)
 
     def _places_of(self, content: KeyContent, table: TableName, image: Image) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ from cdcwire_conformance.decode.clock_changes import ClockTally, zone_of
 from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
+from cdcwire_conformance.decode.kind_words import KindWords, joined_words, kind_words
 from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem
 from cdcwire_conformance.decode.row_facts import (
     KEY_ONLY,
@@ -120,7 +121,8 @@ class FoundTable:
     their before image. ``facts``: of all rows, if these were looked at. ``has_key_deletes``: a
     delete has its key only; ``has_whole_deletes``: one is not said to. ``span``: where the rows
     are. ``new_columns``: those of after images; None: any. ``fewest_columns``: the columns that one
-    after image has, for those with the fewest.
+    after image has, for those with the fewest. ``kinds``: those that each column
+    was met with.
     """
 
     table: CanonicalTable
@@ -136,6 +138,7 @@ class FoundTable:
     new_columns: frozenset[str] | None = None
     has_whole_deletes: bool = False
     fewest_columns: ColumnSets = frozenset()
+    kinds: KindWords = field(default_factory=dict)
 
     def joined(self, other: FoundTable) -> FoundTable:
         """Return the table as both shares have it. Raises: SchemaError."""
@@ -155,6 +158,7 @@ class FoundTable:
             else self.new_columns | other.new_columns,
             self.has_whole_deletes or other.has_whole_deletes,
             fewest(self.fewest_columns | other.fewest_columns),
+            joined_words(self.kinds, other.kinds),
         )
 
 
@@ -221,6 +225,7 @@ class _Surveying:
         self._progress = 0
         self._markers: Counter[str] = Counter()
         self._columns: dict[Name, set[Column]] = {}  # that a table was met with
+        self._kinds: dict[Name, KindWords] = {}
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
         self._shapes: dict[tuple[int, int, int], tuple[Table, Layout | None, Layout | None]] = {}
         reader = survey.format.comparing.key_reader
@@ -292,6 +297,7 @@ class _Surveying:
             frozenset(self._new_columns.get(name, ())),
             tally.has_whole_deletes,
             self._fewest_columns.get(name, frozenset()),
+            self._kinds.get(name, {}),
         )
 
     def _has_new_names(self, changes: list[Row | RowChange]) -> bool:
@@ -442,6 +448,8 @@ class _Surveying:
         self._zoned |= {each.name for each in columns if zone_of(each.type, zone) is not None}
         described = canonical_table(Table(name[1], name[0], columns=columns, key=table.key))
         self._parts[name] = (table.schema, table.name or ""), table.database
+        words = kind_words(described.columns)
+        self._kinds[name] = joined_words(self._kinds.get(name, {}), words)
         found = self._found.get(name)
         self._found[name] = described if found is None else union_tables(found, described)
 

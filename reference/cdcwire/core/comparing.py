@@ -67,6 +67,9 @@ class Comparing:
     """The name that is written for a table or column whose own name the format cannot write. None:
     it writes all names."""
 
+    not_compared: tuple[str, ...] = ()
+    """The members of its messages that no comparison asks for, as people know them."""
+
     key_reader: Callable[[Context], KeyReader] | None = None
     """Makes a function from a message to the columns that its Kafka key names; keep it for a feed.
 

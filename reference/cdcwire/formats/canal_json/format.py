@@ -138,6 +138,10 @@ FORMAT = Format(
     comparing=Comparing(
         orders=(COMMIT_TS,),
         sends_changed_columns=_sends_changed_columns,
+        not_compared=(
+            *("id", "ts", "gtid", "sqlType", "startTs", "rowkey", "checksum", "onlyHandleKey"),
+            *("claimCheckLocation", "sql of rows", "Kafka keys"),
+        ),
     ),
     features=FEATURES,
     choices=CHOICES,

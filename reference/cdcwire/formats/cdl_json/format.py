@@ -153,6 +153,10 @@ FORMAT = Format(
     carries=CARRIES,
     comparing=Comparing(
         orders=(LSN,),
+        not_compared=(
+            *("DATA_STORE", "HEARTBEAT_IDENTIFIER", "LOB_COLUMNS", "message_type", "unique"),
+            "properties of transactions but lsn and txId",
+        ),
         key_reader=_key_reader,
         snapshot_rows_are_inserts=True,
     ),

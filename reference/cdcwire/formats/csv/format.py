@@ -120,6 +120,7 @@ FORMAT = Format(
     carries=CARRIES,
     comparing=Comparing(
         orders=(COMMIT_TS,),
+        not_compared=("handle-key column",),
     ),
     features=FEATURES,
     choices=CHOICES,

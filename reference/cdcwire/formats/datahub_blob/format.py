@@ -139,6 +139,7 @@ FORMAT = Format(
     carries=CARRIES,
     comparing=Comparing(
         orders=(SEQUENCE_ID,),
+        not_compared=("version", "dbType", "dbVersion", "checkpointTime", "systemTime"),
         updates_are_two_records=True,
     ),
     features=FEATURES,

@@ -121,6 +121,7 @@ FORMAT = Format(
     carries=CARRIES,
     comparing=Comparing(
         orders=(SEQUENCE_ID,),
+        not_compared=("attributes of records", "places in the topic", "times of writing"),
         updates_are_two_records=True,
     ),
     features=FEATURES,

@@ -19,9 +19,9 @@ from cdcwire.core.comparing import Comparing, KeyReader
 from cdcwire.core.configuration import Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, expect_kafka
-from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
+from cdcwire.debezium.comparing import NOT_COMPARED, ORDERS
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.format import Format
@@ -152,7 +152,8 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     comparing=Comparing(
-        orders=(LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID, COMMIT_TS),
+        orders=ORDERS,
+        not_compared=NOT_COMPARED,
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,
         key_rows_have_nulls=True,

@@ -13,7 +13,7 @@ from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
-from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
+from cdcwire.debezium.comparing import NOT_COMPARED, ORDERS
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Tombstone
@@ -167,7 +167,8 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     comparing=Comparing(
-        orders=(LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID),
+        orders=ORDERS,
+        not_compared=NOT_COMPARED,
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,
         key_rows_have_nulls=True,

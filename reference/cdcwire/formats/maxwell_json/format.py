@@ -147,6 +147,10 @@ FORMAT = Format(
         transaction_ids="transactions of the binlog",
         commit_ms_in_seconds=True,
         sends_changed_columns=lambda options: True,
+        not_compared=(
+            *("commit", "xoffset", "position", "gtid", "server_id", "thread_id", "schema_id"),
+            *("push_ts", "query", "comment", "primary_key", "_uuid"),
+        ),
     ),
     spans=spans,
     identify=identify,

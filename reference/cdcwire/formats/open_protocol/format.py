@@ -101,6 +101,7 @@ FORMAT = Format(
     comparing=Comparing(
         orders=(COMMIT_TS,),
         sends_operation=False,
+        not_compared=("row ids", "claim checks"),
         sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),
     ),
     features=FEATURES,

@@ -135,7 +135,13 @@ FORMAT = Format(
     identify=identify,
     options=OPTIONS,
     carries=CARRIES,
-    comparing=Comparing(orders=(COMMIT_TS,)),
+    comparing=Comparing(
+        orders=(COMMIT_TS,),
+        not_compared=(
+            *("buildTs", "checksum", "handleKeyOnly", "claimCheckLocation", "tableID"),
+            *("names of indexes", "Kafka keys"),
+        ),
+    ),
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,10 @@ def change(op: str = "c", **source: object) -> dict[str, Any]:
 
 
 def compared(
-    capsys: pytest.CaptureFixture[str], folder: Path, *feeds: list[dict[str, Any]]
+    capsys: pytest.CaptureFixture[str],
+    folder: Path,
+    *feeds: list[dict[str, Any]],
+    options: Sequence[str] = (),
 ) -> tuple[int, list[str]]:
     for name, feed in zip("ab", feeds, strict=True):
         (folder / name).mkdir(parents=True)
@@ -36,8 +40,8 @@ def compared(
         text = "".join(f"{json.dumps(each)}\n" for each in lines)
         (folder / name / "messages.jsonl").write_text(text)
     sources = [f"debezium-json:file:{folder / name}" for name in "ab"]
-    code = main(["compare", *sources, "--engine", "embedded"])
-    lines_of_text = capsys.readouterr().out.splitlines()
+    code = main(["compare", *sources, "--engine", "embedded", *options])
+    lines_of_text = map(str.strip, capsys.readouterr().out.splitlines())
     return code, [line for line in lines_of_text if line.startswith("not compared: ")]
 
 
@@ -68,9 +72,7 @@ def test_rows_of_a_snapshot_that_pair_with_inserts_are_named(
     assert not any("against inserts" in each for each in lines)
 
 
-def test_markers_that_one_feed_lacks_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_markers_are_counted_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     deleted, tombstone = change("d"), {"key": '{"id":1}', "payload": None}
     line = "not compared: tombstone events (1 on the left, 0 on the right)"
     code, lines = compared(capsys, tmp_path / "one", [deleted, tombstone], [deleted])
@@ -78,4 +80,38 @@ def test_markers_that_one_feed_lacks_are_named(
     assert line in lines
     code, lines = compared(capsys, tmp_path / "both", *([[deleted, tombstone]] * 2))
     assert code == 0
+    assert "not compared: tombstone events (1 on the left, 1 on the right)" in lines
+    code, lines = compared(capsys, tmp_path / "none", *([[deleted]] * 2))
+    assert code == 0
     assert not any("tombstone" in each for each in lines)
+
+
+@pytest.mark.parametrize(
+    ("values", "kinds"),
+    [
+        ((1, "1", "text"), "number and text"),
+        ((True, 1, 0), "bool and number"),
+        (([1], ["1"], ["text"]), "number and text"),
+    ],
+    ids=["number", "bool", "item"],
+)
+@pytest.mark.parametrize("mode", ["events", "final"])
+def test_kinds_of_values_in_a_column_without_type_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], values: Any, kinds: str, mode: str
+) -> None:
+    def row(number: int, value: object) -> dict[str, Any]:
+        after = {"id": number, "v": value}
+        source = {**SOURCE, "pos": number}
+        document = {"before": None, "after": after, "source": source, "op": "c", "ts_ms": 1000}
+        return {"key": json.dumps({"id": number}), "payload": json.dumps(document)}
+
+    own, other, third = values
+    path = "v[]" if isinstance(own, list) else "v"
+    feeds = [[row(1, first), row(2, third)] for first in (own, other)]
+    code, lines = compared(capsys, tmp_path / "mixed", *feeds, options=("--mode", mode))
+    assert code == 0
+    assert f"not compared: kinds of values in {path} (a feed has {kinds} there)" in lines
+    feeds = [[row(1, own), row(2, None)]] * 2
+    code, lines = compared(capsys, tmp_path / "one", *feeds, options=("--mode", mode))
+    assert code == 0
+    assert not any("kinds of values" in line for line in lines)

@@ -91,6 +91,7 @@ FORMAT = Format(
     carries=CARRIES,
     comparing=Comparing(
         orders=(COMMIT_TS,),
+        not_compared=("row ids",),
     ),
     features=FEATURES,
     choices=CHOICES,

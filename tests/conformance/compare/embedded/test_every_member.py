@@ -1,0 +1,264 @@
+"""Each member of each message, changed alone: the feeds differ, or a line names it as not compared.
+
+The messages are those of the golden cases of formats of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import pytest
+
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import KafkaMessage
+from cdcwire.model.events import RowChange
+from cdcwire.registry import get_format
+from cdcwire_conformance.compare.embedded.engine import compare_feeds
+from cdcwire_conformance.compare.feed import ComparedFeed
+from cdcwire_conformance.compare.result import Comparison
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.source_urls import parse_source
+
+Place: TypeAlias = "tuple[str | int, ...]"
+
+IMAGES = ("before", "after", "data", "old", "mysqlType", "sqlType", "columns", "pk", "unique")
+"""Members whose members are columns."""
+
+UNKNOWN = "unknown members"
+DEFINITIONS = "definitions of columns beyond types"
+ADDED = "fields that unwrap or CDL add"
+DELETED = "columns of deletes beyond the key"
+PLACES = "places in the topic"
+PROPERTIES = "properties of transactions but lsn and txId"
+
+NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "debezium-json": {
+            "source": "other members of source",
+            "ts_ms": "ts_ms of the envelope",
+            **dict.fromkeys(("HEARTBEAT_IDENTIFIER", "LOB_COLUMNS", "message_type"), ADDED),
+            **dict.fromkeys(("unique", "META_CONNECTOR", "META_FILE", "META_POS"), ADDED),
+            "txId": "tx_id",
+            "__lsn": "lsn",
+            "name": DELETED,
+            "before": DELETED,
+            "x": UNKNOWN,
+            **dict.fromkeys(("id", "type", "aggregate_type", "timestamp"), "notifications"),
+            "additional_data": "notifications",
+            "schema": DEFINITIONS,
+        },
+        "maxwell-json": {
+            "xid": "tx_id",
+            "ts": "commit_ms",
+            "extra": UNKNOWN,
+            "other": UNKNOWN,
+            "table": "forms of Kafka keys",
+        },
+        "canal-json": {
+            "commitTs": "commit_ts",
+            "_tidb": "commit_ts",
+            "mysqlType": DEFINITIONS,
+            "new": UNKNOWN,
+            "sql": "sql of rows",
+        },
+        "simple": {
+            "tableSchema": DEFINITIONS,
+            "indexes": "names of indexes",
+            "extra": UNKNOWN,
+            "data": "claimCheckLocation",
+        },
+        "cdl-json": {
+            "properties": PROPERTIES,
+            "schema": DEFINITIONS,
+            "SOMETHING": UNKNOWN,
+            "x": UNKNOWN,
+        },
+        "datahub-tuple": {
+            **dict.fromkeys(("NextCursor", "StartSeq", "Sequence", "BatchIndex"), PLACES),
+            **dict.fromkeys(("ShardId", "PartitionKey", "HashKey", "RecordCount"), PLACES),
+            "Data": "sequence_id",
+            "SystemTime": "times of writing",
+            "Attributes": "attributes of records",
+            **dict.fromkeys(("More", "Action", "estimateSize", "x"), UNKNOWN),
+        },
+    }
+)
+"""What lines call members."""
+
+
+def changes_of(document: Any, place: Place = ()) -> Iterator[tuple[str, Place]]:
+    """Yield each member that can be dropped or changed, and a new one for each object."""
+    if isinstance(document, dict):
+        for name, value in document.items():
+            if value is not None:
+                yield "drop", (*place, name)
+            yield from changes_of(value, (*place, name))
+        yield "add", (*place, "new_member")
+    elif isinstance(document, list):
+        for number, value in enumerate(document):
+            yield from changes_of(value, (*place, number))
+    else:
+        yield "change", place
+
+
+def other_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1 if abs(value) < 1 << 53 else 2 * value + 1
+    signs = [each.start() for each in re.finditer("[0-9A-Za-z]", value or "")]
+    if not signs:
+        return f"{value or ''}1"
+    at = signs[0 if value.endswith("=") else -1]  # the last of base64 may have unused bits
+    return f"{value[:at]}{'2' if value[at] == '1' else '1'}{value[at + 1 :]}"
+
+
+def changed(document: Any, how: str, place: Place) -> Any:
+    found: list[Any] = [deepcopy(document)]
+    node: Any = found
+    for each in (0, *place[:-1]):
+        node = node[each]
+    if not place:
+        return other_value(document)
+    if how == "drop":
+        del node[place[-1]]
+    else:
+        node[place[-1]] = "x" if how == "add" else other_value(node[place[-1]])
+    return found[0]
+
+
+def kind_of(part: str, how: str, place: Place) -> tuple[str, ...]:
+    """Return a place without the numbers of items and the names of columns."""
+    words = ["*" if isinstance(each, int) else each for each in place]
+    for number, name in enumerate(words[:-1]):
+        if name in IMAGES:
+            words[number + 1] = "COLUMN"
+            break
+    return part, how, *words
+
+
+class Walk:
+    """Compares feeds of a format: a golden case with the same case, one member of it changed."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.format = get_format(name)
+        self.folder = folder
+        cases = [case for case in load_cases([name]) if case.expect == "accept"]
+        self.cases = [case for case in cases if all(map(_is_kafka, case.messages))]
+        self.rows = [case for case in self.cases if self._has_only_rows(case)][:8]
+        self.seen: Counter[tuple[str, ...]] = Counter()
+
+    def _has_only_rows(self, case: Case) -> bool:
+        return all(self._has_row(case, each) for each in case.messages)
+
+    def _has_row(self, case: Case, message: Any) -> bool:
+        try:
+            found = list(self.format.events(message, context=case.context()))
+        except DecodeError:
+            return False
+        return any(isinstance(each, RowChange) for each in found)
+
+    def compared(self, case: Case, *feeds: Sequence[Any]) -> Comparison | None:
+        """Return the comparison of two feeds; None if nothing was decided."""
+        sources = []
+        for number, messages in enumerate(feeds):
+            folder = self.folder / str(number)
+            folder.mkdir(parents=True)
+            write_messages(str(folder / "messages.jsonl"), messages)
+            sources.append(parse_source(f"{self.format.name}:file:{folder}"))
+        context: Context = case.context()
+        try:
+            left, right = (ComparedFeed(each, context) for each in sources)
+            return compare_feeds(left, right)
+        except ValueError:
+            return None
+        finally:
+            rmtree(self.folder)
+
+    def base(self, case: Case) -> list[Any] | None:
+        """Return the messages of a feed that is equal to itself; None if there is none."""
+        for before in ((), *(other.messages for other in self.rows)):
+            messages = [*before, *case.messages]
+            found = self.compared(case, messages, messages)
+            if found is not None and found.is_equal:
+                return messages
+        return None
+
+    def unnamed(self) -> Iterator[str]:
+        """Yield each member whose change is neither found nor named."""
+        for case in self.cases:
+            messages = self.base(case)
+            if messages is None:
+                continue
+            for number in range(len(messages) - len(case.messages), len(messages)):
+                for part in ("key", "value"):
+                    yield from self._unnamed_of(case, messages, number, part)
+
+    def _unnamed_of(self, case: Case, messages: list[Any], number: int, part: str) -> Iterator[str]:
+        try:
+            document = json.loads(getattr(messages[number], part) or b"")
+        except ValueError:
+            return
+        if not isinstance(document, (dict, list)):
+            return
+        is_other = not self._has_row(case, messages[number])
+        for how, place in changes_of(document):
+            kind = kind_of(part, how, place)
+            if self.seen[kind]:
+                continue
+            self.seen[kind] += 1
+            feeds = []
+            for each in (document, changed(document, how, place)):
+                text = json.dumps(each, ensure_ascii=False).encode()
+                feeds.append([*messages])
+                feeds[-1][number] = replace(messages[number], **{part: text})
+            found = self.compared(case, *feeds)
+            if found is None or not found.is_equal:
+                continue
+            if not (is_other and _has_line_of_events(found)) and not self._is_named(
+                case, found, kind
+            ):
+                yield f"{case.id}: {' '.join(map(str, kind))}"
+
+    def _is_named(self, case: Case, found: Comparison, kind: tuple[str, ...]) -> bool:
+        names = {NAMES[self.format.name].get(word, word) for word in kind}
+        names |= {UNKNOWN} if kind[1] == "add" else set()
+        names |= {"Kafka keys"} if kind[0] == "key" else set()
+        names |= {"claimCheckLocation"} if case.blobs else set()
+        names |= {ADDED} if kind[-1].startswith("__") else set()
+        return bool(names & names_of(found))
+
+
+def names_of(found: Comparison) -> set[str]:
+    left_out = [*found.left_out, *(part for each in found.tables for part in each.left_out)]
+    return {name for names, _ in left_out for name in names.split(", ")}
+
+
+def _has_line_of_events(found: Comparison) -> bool:
+    has_markers = any(name.endswith(" events") for name in names_of(found))
+    return has_markers or any(found.ddl) or any(found.progress)
+
+
+def _is_kafka(message: object) -> bool:
+    return isinstance(message, KafkaMessage)
+
+
+FORMATS = ("debezium-json", "maxwell-json", "canal-json", "simple", "cdl-json", "datahub-tuple")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FORMATS)
+def test_change_of_any_member_is_found_or_named(tmp_path: Path, name: str) -> None:
+    assert list(Walk(name, tmp_path / "feeds").unnamed()) == []
