@@ -47,6 +47,7 @@ class Container:
         self.command = command
         self.folders: dict[Path, str] = {}  # outside: inside, where it can only be read
         self.disks: dict[str, int] = {}  # inside: MiB, of a disk in memory that goes with it
+        self.has_own_network = True  # else that of this machine, and no ports inside
         self._running: Any = None
 
     def start(self) -> None:
@@ -67,6 +68,7 @@ class Container:
             for outside_folder, inside in self.folders.items():
                 made.with_volume_mapping(str(outside_folder), inside, "ro")
             made.with_kwargs(
+                network_mode=None if self.has_own_network else "host",
                 labels={LABEL: os.environ.get(RUN_VARIABLE) or "true", f"{LABEL}.id": its_id},
                 mounts=[
                     types.Mount(folder, None, type="tmpfs", tmpfs_size=size << 20)

@@ -201,7 +201,7 @@ def consume(kafka: Kafka, topic: str, seconds: float = 60.0) -> Iterator[Receive
             "group.id": "reader",
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
-            "enable.partition.eof": False,
+            "enable.partition.eof": True,
             "log_level": 0,
         }
     )
@@ -214,10 +214,14 @@ def consume(kafka: Kafka, topic: str, seconds: float = 60.0) -> Iterator[Receive
                     f"{topic}: partitions {sorted(ends)} are not read to the end"
                 )
             for got in reader.consume(1000, 0.2):
-                if got.error() is not None:
+                error = got.error()
+                if error is None:
+                    yield received(got)
+                elif error.code() != client.KafkaError._PARTITION_EOF:
                     continue
-                yield received(got)
-                if got.offset() + 1 >= ends.get(got.partition(), 0):
+                # The last offset may be that of a transaction's end, which is no message.
+                after = got.offset() + (error is None)
+                if after >= ends.get(got.partition(), 0):
                     ends.pop(got.partition(), None)
     finally:
         reader.close()
