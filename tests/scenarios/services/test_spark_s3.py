@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,18 @@ from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
 from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.http_proxy import Answer
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
 from cdcwire_evidence.scenarios.services import Kafka, NewName, ObjectStore
+from cdcwire_evidence.scenarios.store_proxy import (
+    SLOW_DOWN,
+    StoreProxy,
+    StoreRequest,
+    cut,
+    no_fault,
+    proxy_to_store,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +51,7 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
 ]
 
 ROWS = 120
+CRAFT = Context()
 
 
 def tell_spark(spark: SparkSession, bucket: str, settings: Mapping[str, str]) -> None:
@@ -393,3 +403,95 @@ def test_compare_brings_jars_and_finds_the_endpoint(
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert f"EQUAL: {ROWS} changes of 1 table" in done.stdout
+
+
+@pytest.fixture
+def proxied_place(
+    store: ObjectStore, bucket: str, spark: SparkSession
+) -> Iterator[tuple[StoreProxy, str]]:
+    """A proxy before the store, and the URL of a new bucket, which Spark reaches through it."""
+    with proxy_to_store(store) as proxy:
+        tell_spark(spark, name_of(bucket), settings_of(proxy.service))
+        yield proxy, f"s3a://{name_of(bucket)}"
+
+
+def test_bucket_that_throttles_is_read_whole_by_spark(
+    proxied_place: tuple[StoreProxy, str], spark: SparkSession, tmp_path: Path
+) -> None:
+    with recorded(
+        "spark/bucket-throttled",
+        "Spark reads a bucket that throttles",
+        "Each fifth request of Spark's is answered by 503 SlowDown. All rows are read, once.",
+    ) as result:
+        proxy, place = proxied_place
+        put_lines(tmp_path)
+        put_folder(tmp_path, f"{place}/feed")
+        refused = 0
+        asked = 0
+
+        def fault(_request: StoreRequest, ask: Callable[[], Answer]) -> Answer:
+            nonlocal asked, refused
+            asked += 1
+            if asked % 5:
+                return ask()
+            refused += 1
+            return SLOW_DOWN
+
+        proxy.fault = fault
+        wanted = rows_in(spark, "craft", f"file:{tmp_path}", CRAFT)
+        got = rows_in(spark, "craft", f"{place}/feed", CRAFT)
+        result.counts = count(wanted, got)
+        result.figures = {"requests": asked, "refused": refused}
+        assert result.counts.is_exact
+        assert refused > 0
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["told", "untold"])
+def test_object_that_is_cut_is_read_whole_or_named_by_spark(
+    proxied_place: tuple[StoreProxy, str], spark: SparkSession, tmp_path: Path, is_told: bool
+) -> None:
+    from cdcwire_conformance.spark import SourceError
+
+    told = "the whole" if is_told else "the part"
+    with recorded(
+        f"spark/bucket-cut-{'told' if is_told else 'untold'}",
+        f"Spark reads an object that is cut on its way, whose header has {told}'s length",
+        f"A file of messages comes up to the end of a line, and the header has {told}'s length. "
+        "Where that is the whole's, S3A asks for the rest, and all rows are there. Else it takes "
+        "the part for the file: one line names the file and the bytes that came.",
+    ) as result:
+        proxy, place = proxied_place
+        put_lines(tmp_path)
+        put_folder(tmp_path, f"{place}/feed")
+        text = (tmp_path / "feed.jsonl").read_bytes()
+        end, cuts = text.index(b"\n", len(text) // 2) + 1, 0
+
+        def fault(request: StoreRequest, ask: Callable[[], Answer]) -> Answer:
+            nonlocal cuts
+            answer = ask()
+            if request.method != "GET" or not request.key or len(answer.body) <= end:
+                return answer
+            cuts += 1
+            return cut(answer, end, is_told=is_told)
+
+        proxy.fault = fault
+        if not is_told:
+            with pytest.raises(SourceError) as said:
+                rows_in(spark, "craft", f"{place}/feed", CRAFT)
+            assert str(said.value) == (
+                f"{place}/feed/feed.jsonl: can't be read: {end:,} of its {len(text):,} bytes came; "
+                "try again"
+            )
+            result.figures["said"] = str(said.value)
+            proxy.fault = no_fault
+        wanted = rows_in(spark, "craft", f"file:{tmp_path}", CRAFT)
+        result.counts = count(wanted, rows_in(spark, "craft", f"{place}/feed", CRAFT))
+        result.figures["cut"] = cuts
+        assert result.counts.is_exact
+        assert cuts > 0
+
+
+def put_lines(folder: Path) -> None:
+    """Write a file of messages, a change each."""
+    feed = make_feed("craft", 60, options={"max-batch-size": 1})
+    write_messages(str(folder / "feed.jsonl"), feed.messages)

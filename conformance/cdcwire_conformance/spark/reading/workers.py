@@ -20,7 +20,7 @@ from cdcwire_conformance.decode.work import Work
 from cdcwire_conformance.decode.workers import HERE, Workers
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import Store, is_url
+from cdcwire_conformance.sources.stores import Store, StoreError, is_url
 from cdcwire_conformance.spark.hadoop import HadoopStore
 from cdcwire_conformance.spark.reading.kafka import messages_of_records, topic_at_rest
 
@@ -96,15 +96,16 @@ class SparkWorkers:
 
         def run_contents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                for path, content in zip(batch.column(0), batch.column(1), strict=True):
+                for path, content, length in zip(*batch.columns, strict=True):
                     number = numbers[path.as_py()]
                     (file,) = shares[number]
-                    yield from run(number, [file._replace(content=content.as_py())])
+                    whole = _whole(path.as_py(), content.as_py(), length.as_py())
+                    yield from run(number, [file._replace(content=whole)])
 
         # Names are taken as they are: no signs in them are patterns, and no folder is a column.
         reader = self.spark.read.format("binaryFile").option("__globPaths__", "false")
         files = reader.option("recursiveFileLookup", "true").load(list(work.paths))
-        frame = files.select("path", "content").mapInArrow(run_contents, schema)
+        frame = files.select("path", "content", "length").mapInArrow(run_contents, schema)
         if not work.empty:
             return frame
         empty = work.empty
@@ -121,6 +122,17 @@ class SparkWorkers:
 def workers_of(spark: SparkSession | None) -> Workers:
     """Return the workers of a session; without one, this process."""
     return HERE if spark is None else SparkWorkers(spark)
+
+
+def _whole(path: str, content: bytes, length: int) -> bytes:
+    """Return the content of a file. Raises: StoreError if some of its bytes did not come.
+
+    A store's answer may end early without an error, and Spark takes its end for that of the file.
+    """
+    if len(content) < length:
+        problem = f"{len(content):,} of its {length:,} bytes came; try again"
+        raise StoreError(f"{path}: can't be read: {problem}")
+    return content
 
 
 def _pickled(found: list[Any]) -> pa.RecordBatch:
