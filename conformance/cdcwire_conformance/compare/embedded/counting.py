@@ -113,7 +113,8 @@ def summary_of(
         known = find_eras()
         for change in side:
             part, place = place_of(change.row)
-            change.era = () if part is None else known.of(part, place, change.row.number)
+            row = None if change.row.source is None else change.row.source[-1]
+            change.era = () if part is None else known.of(part, place, row)
     return _summary(changes, layout, has_order=has_order, has_eras=True)
 
 

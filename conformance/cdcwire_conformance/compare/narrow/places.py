@@ -81,6 +81,7 @@ class Places:
     stream: Numbers
     offset: Numbers
     line: Numbers
+    row: Numbers
     sequence: Numbers
     table_partition: Numbers
 
@@ -103,7 +104,7 @@ class PlacesBuilder:
     def __init__(self) -> None:
         self._streams: dict[Stream, int] = {}
         self._numbers: dict[str, list[Numbers]] = {
-            name: [] for name in ("stream", "offset", "line", "table_partition")
+            name: [] for name in ("stream", "offset", "line", "row", "table_partition")
         }
         self._sequences: list[pa.Array] = []
 
@@ -116,6 +117,7 @@ class PlacesBuilder:
             ("stream", self._streams_of(known)),
             ("offset", _integers(known["offset"])),
             ("line", _integers(known["line"])),
+            ("row", _integers(known.get("row", pa.nulls(len(source), pa.int64())))),
             ("table_partition", _integers(batch.column("partition"))),
         ):
             self._numbers[name].append(values)
@@ -153,18 +155,19 @@ class Eras:
     """The eras of a side.
 
     ``backs``: for each part where positions go back, in order: the places of these rows in the
-    part, and their numbers.
+    part, and their numbers in a message that has several rows.
     """
 
     backs: Mapping[Part, tuple[Numbers, Numbers]]
 
-    def of(self, part: Part, place: int, number: int) -> Era:
-        """Return the era of a row. ``place``: of ``place_in_part``. ``number``: of the row."""
+    def of(self, part: Part, place: int, row: int | None) -> Era:
+        """Return the era of a row. ``place``: of ``place_in_part``. ``row``: in its message."""
         file = place >> _BITS_OF_RECORD if _is_prefix(part) else 0
         if part not in self.backs:
             return part, file
         places, numbers = self.backs[part]
         start, end = np.searchsorted(places, [place, place + 1]).tolist()
+        number = NOWHERE if row is None else row
         return part, file + start + int(np.searchsorted(numbers[start:end], number, "right"))
 
 
@@ -187,12 +190,12 @@ def eras_of(places: Places, position: Numbers) -> Eras:
     offsets = np.where(places.offset == NOWHERE, 0, places.offset)
     files = np.where(in_prefix, places.file_numbers[places.stream], 0)
     place = offsets + (files << _BITS_OF_RECORD)
-    order = np.lexsort((place, part))
+    order = np.lexsort((places.row, place, part))
     order = order[(is_known & (in_prefix | (places.offset != NOWHERE)))[order]]
     back = order[_goes_back(position[order], part[order])]
     return Eras(
         {
-            each: (place[own], own)
+            each: (place[own], places.row[own])
             for number, each in enumerate(parts)
             if each is not None and len(own := back[part[back] == number])
         }
