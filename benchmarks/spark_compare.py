@@ -34,8 +34,9 @@ from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.compare.result import TableComparison
+from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.spark import spark_session
-from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.frames import compare_frames
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:
@@ -172,10 +173,11 @@ def measure_time(frames: Frames, table: CanonicalTable, *, has_bar: bool) -> lis
         assert found.counts.changed
         assert found.counts.only_left
 
+    exact = CompareOptions(exact=True)
     routes: dict[str, Callable[[], None]] = {
         "scan": scan,
         "compare": lambda: check(compare_frames(left, right, table), frames.rows),
-        "exact": lambda: check(compare_frames(left, right, table, exact=True), frames.rows),
+        "exact": lambda: check(compare_frames(left, right, table, options=exact), frames.rows),
         "differing": differing,
     }
     times: dict[str, list[float]] = {name: [] for name in routes}

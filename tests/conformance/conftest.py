@@ -119,9 +119,9 @@ def compare(
 ) -> Callable[..., tuple[int, str, dict[str, Any]]]:
     """Run the command. Returns: its exit code, its text, and its validated JSON document.
 
-    They are those of the first of ``engines``. If Spark is one of them, the queries of a table have
-    to give what the embedded engine gives. Where that does not read the feeds, Spark's one job for
-    small tables has to, which runs it in the workers.
+    They are those of the first of ``engines``. If Spark is one of them, buckets of a table's
+    keys have to give what the embedded engine gives. Where that does not read the feeds, they have
+    to give what the whole table gives in a worker.
     """
     jsonschema = pytest.importorskip("jsonschema", reason="needs the extra check")
     from cdcwire_conformance.compare.document import schema

@@ -40,24 +40,6 @@ class PairLayout(Generic[FieldT]):
     window: Window | None = None
 
     @property
-    def content(self) -> tuple[str, ...]:
-        """The columns of ``wide_changes`` by which rows are equal."""
-        return self.rules.compared
-
-    @property
-    def key_names(self) -> tuple[str, ...]:
-        """The columns of a change that are its key."""
-        return tuple(f"k{number}" for number in range(len(self.keys)))
-
-    @property
-    def pair_names(self) -> tuple[str, ...]:
-        """The columns of a change that are its pair."""
-        position = () if self.rules.position is None else ("position",)
-        if not self.keys:
-            return (*position, "row_a", "row_b")
-        return (*position, *self.key_names, *(("ordinal",) if self.needs_order else ()))
-
-    @property
     def needs_order(self) -> bool:
         """Return whether changes of a key pair by their order, for want of positions."""
         rules = self.rules

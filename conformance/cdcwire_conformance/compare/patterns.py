@@ -1,6 +1,6 @@
 """Differences of a table grouped by column and cause, so that many rows read as a few patterns.
 
-Spark's workers group the differences of their share, and ``merged_patterns`` joins the groups. A
+Spark's workers group the differences of their share, and ``joined_groups`` joins the groups. A
 coarse cause is part of a finer one: a time cut to milliseconds may look as if it were cut to
 seconds.
 """
@@ -134,16 +134,16 @@ PatternGroups: TypeAlias = dict[PatternName, PatternCount]
 
 def patterns_of(differences: Iterable[RowDifference]) -> tuple[Pattern, ...]:
     """Return the patterns of all differences of a table, the most frequent first."""
-    return merged_patterns([groups_of(enumerate(differences))])
+    return patterns_in(groups_of(enumerate(differences)))
 
 
-def merged_patterns(parts: Iterable[PatternGroups]) -> tuple[Pattern, ...]:
-    """Return the patterns of a table from the groups of each share of its differences."""
-    merged: PatternGroups = {}
+def joined_groups(parts: Iterable[PatternGroups]) -> PatternGroups:
+    """Return the groups of each share of the differences of a table as one."""
+    joined: PatternGroups = {}
     for groups in parts:
         for name, each in groups.items():
-            merged.setdefault(name, PatternCount()).add(each.count, each.examples, each.tried)
-    return _patterns(merged)
+            joined.setdefault(name, PatternCount()).add(each.count, each.examples, each.tried)
+    return joined
 
 
 def groups_of(differences: Iterable[tuple[Any, RowDifference]]) -> PatternGroups:
@@ -244,7 +244,8 @@ def _beginning(shown: Shown) -> Shown:
     return beginning_of(shown, _LONGEST_EXAMPLE)
 
 
-def _patterns(groups: PatternGroups) -> tuple[Pattern, ...]:
+def patterns_in(groups: PatternGroups) -> tuple[Pattern, ...]:
+    """Return the patterns of all differences of a table, the most frequent first."""
     merged: PatternGroups = {}
     for name, each in groups.items():
         finest = _finest(name, groups)

@@ -32,7 +32,7 @@ _IMAGES: tuple[ImageName, ...] = ("before", "after")
 _SIDES = ("left", "right")
 _OF_TABLE: dict[RowVerdict, RowVerdict] = {"only left": "missing", "only right": "left over"}
 
-Collected: TypeAlias = Any  # a row with the columns that ``texts_of`` names
+Collected: TypeAlias = Any  # ``Record`` of ``embedded.differences``
 
 
 def difference_of(
@@ -41,7 +41,7 @@ def difference_of(
     layout: PairLayout[FieldT],
     hidden: frozenset[str] = frozenset(),
 ) -> RowDifference:
-    """Return what a row of ``texts_of`` says. ``hidden``: columns without their values."""
+    """Return a difference as reports have it. ``hidden``: columns without their values."""
     left, right = row.left, row.right
     verdict: RowVerdict = row.kind
     columns: tuple[ColumnDifference, ...] = ()

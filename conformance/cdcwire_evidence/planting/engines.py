@@ -27,8 +27,7 @@ _COLLECTED_EVERY = 20  # comparisons: Java keeps the plans of frames that Python
 def compare_of(engine: str) -> Compare:
     """Return what compares two feeds on an engine. Spark's session is the one of this process.
 
-    Spark compares each table with its own queries: its workers compare small tables as the embedded
-    engine does.
+    Spark compares each table in buckets of its keys, as it does large tables.
     Raises: MissingExtraError; SparkUnavailable.
     """
     if engine == "embedded":

@@ -61,29 +61,26 @@ def both_engines(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     from cdcwire.arrow.schema import event_schema
-    from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
-    from cdcwire_conformance.compare.rules import DEFAULT_LIMIT, CompareOptions, ComparisonRules
+    from cdcwire_conformance.compare.embedded.tables import ComparedTable
+    from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
 
     def compared(
         left: DataFrame,
         right: DataFrame,
         table: CanonicalTable,
         rules: ComparisonRules = ComparisonRules(),  # noqa: B008
-        **others: Any,
+        options: CompareOptions = CompareOptions(),  # noqa: B008
     ) -> TableComparison:
-        found: TableComparison = compare_frames(left, right, table, rules, **others)
+        found: TableComparison = compare_frames(left, right, table, rules, options)
         image: Any = left.schema["after"].dataType
         if found.counts is None or image.names != list(table.column_names):
             return found
         dropped = [name for name, _ in found.left_out]
-        sides = [_batches(each.drop(*dropped), event_schema(table)) for each in (left, right)]
-        options = CompareOptions(
-            limit=others.get("limit", DEFAULT_LIMIT),
-            window=others.get("window"),
-            order=others.get("order", True),
+        ours, theirs = (
+            _batches(each.drop(*dropped), event_schema(table)) for each in (left, right)
         )
-        image = sides[0][0].schema.field("after").type
-        embedded = compare_batches(TableSides(table, image, sides[0], sides[1]), rules, options)
+        image = ours[0].schema.field("after").type
+        embedded = ComparedTable(table, image, rules, options).compared(ours, theirs)
         assert _in_order(embedded) == _in_order(replace(found, left_out=()))
         return found
 

@@ -25,7 +25,7 @@ from cdcwire_conformance.compare.feed import named_like
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import ComparisonRules, Side, terms_of
 from cdcwire_conformance.spark import describe_feed, parse_source
-from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.frames import compare_frames
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

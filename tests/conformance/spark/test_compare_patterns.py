@@ -23,9 +23,9 @@ from cdcwire_conformance.compare.result import (
     Shown,
     TableComparison,
 )
-from cdcwire_conformance.compare.rules import ComparisonRules
-from cdcwire_conformance.spark.compare import changes
-from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
+from cdcwire_conformance.spark.compare import large_tables
+from cdcwire_conformance.spark.compare.frames import compare_frames
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,7 +65,7 @@ def found(frame_of: Callable[..., DataFrame]) -> TableComparison:
         frame_of(TABLE, [change(n, is_right=is_right) for n in range(ROWS)])
         for is_right in (False, True)
     )
-    return compare_frames(left, right, TABLE, ComparisonRules(), limit=3)
+    return compare_frames(left, right, TABLE, options=CompareOptions(limit=3))
 
 
 def test_three_causes_in_ten_thousand_rows_are_three_patterns(found: TableComparison) -> None:
@@ -96,19 +96,19 @@ def test_absent_columns_of_a_before_image_are_compared_with_the_after_image(
     }
 
 
-def test_equal_rows_are_not_looked_up_for_patterns(
+def test_equal_rows_are_read_once(
     frame_of: Callable[..., DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def looked_up(*arguments: object) -> None:
-        raise AssertionError("rows are looked up")
+    def read_again(*arguments: object) -> None:
+        raise AssertionError("rows are read again")
 
-    monkeypatch.setattr(changes, "rows_of_pairs", looked_up)
+    monkeypatch.setattr(large_tables._Large, "_compared", read_again)
     left, right = (
         frame_of(TABLE, [change(n, is_right=is_right) for n in range(3)])
         for is_right in (False, True)
     )
     assert compare_frames(left, left, TABLE).is_equal
-    with pytest.raises(AssertionError, match="looked up"):
+    with pytest.raises(AssertionError, match="read again"):
         compare_frames(left, right, TABLE)
 
 

@@ -15,13 +15,11 @@ from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
-from cdcwire_conformance.compare.feeds import TableTask
 from cdcwire_conformance.compare.result import Comparison
-from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.spark.compare import engine, small_tables
-from cdcwire_conformance.spark.compare.engine import SparkEngine, compare_feeds
+from cdcwire_conformance.spark.compare.engine import compare_feeds
 from cdcwire_generators.workloads import workload_tables
 from cdcwire_generators.workloads.stream import Mix, stream
 
@@ -70,7 +68,7 @@ def test_small_tables_are_compared_without_queries_of_their_own(
     feeds: tuple[ComparedFeed, ComparedFeed],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(SparkEngine, "_compared", None)
+    monkeypatch.setattr(engine, "compare_large", None)
     found = compare_feeds(spark, *feeds)
     assert differing(found) == EXPECTED
     assert sum(found.changes) == 2 * ROWS
@@ -93,30 +91,14 @@ def test_groups_have_a_limited_number_of_rows(
     assert sizes == [1] * TABLES
 
 
-def test_a_table_of_many_bytes_is_compared_by_itself(
+def test_tables_of_many_rows_are_compared_by_buckets(
     spark: SparkSession,
     feeds: tuple[ComparedFeed, ComparedFeed],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = []
-    compared = SparkEngine._compared
-
-    def counted(self: SparkEngine, task: TableTask, *others: object) -> object:
-        found.append(str(task.table))
-        return compared(self, task, *others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(small_tables, "BYTES_OF_A_TABLE", 1)
-    monkeypatch.setattr(SparkEngine, "_compared", counted)
-    assert differing(compare_feeds(spark, *feeds)) == EXPECTED
-    assert found == list(EXPECTED)
-
-
-def test_a_table_of_many_rows_or_with_native_times_is_not_small(
-    spark: SparkSession,
-    feeds: tuple[ComparedFeed, ComparedFeed],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    small = compare_feeds(spark, *feeds)
     monkeypatch.setattr(engine, "compare_group", None)
-    native = compare_feeds(spark, *feeds, CompareOptions(temporal="native"))
     monkeypatch.setattr(small_tables, "SMALL_TABLE_ROWS", 10)
-    assert differing(native) == differing(compare_feeds(spark, *feeds)) == EXPECTED
+    large = compare_feeds(spark, *feeds)
+    assert differing(large) == EXPECTED
+    assert large.tables == small.tables

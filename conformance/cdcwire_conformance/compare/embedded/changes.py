@@ -96,12 +96,17 @@ class Change:
         return self.op, self.half, self.fields, self.before, self.after
 
     @property
-    def feed_order(self) -> tuple[Any, ...]:
-        """The place of the change in its feed, to sort by."""
+    def feed_place(self) -> tuple[Any, ...]:
+        """The place of the change in its feed, as its source has it, to sort by."""
         row = self.row
-        topic, partition, offset, file, line, _ = row.source or (None,) * 6
-        places = (row.sequence, topic, partition, file, offset, line)
-        return (*map(nulls_first, places), row.number, self.part)
+        topic, partition, offset, file, line, in_message = row.source or (None,) * 6
+        places = (row.sequence, topic, partition, file, offset, line, in_message)
+        return tuple(map(nulls_first, places))
+
+    @property
+    def feed_order(self) -> tuple[Any, ...]:
+        """The place of the change among all that are read together, to sort by."""
+        return (*self.feed_place, self.row.number, self.part)
 
 
 def may_be_read(change: Change) -> bool:

@@ -30,11 +30,15 @@ from cdcwire_conformance.compare.narrow.places import Eras, Part, part_of, place
 from cdcwire_conformance.compare.result import Counts
 
 PairKey: TypeAlias = "tuple[Any, ...]"
-FindEras: TypeAlias = "Callable[[], Eras]"
+FindEras: TypeAlias = "Callable[[], tuple[Eras, Eras]]"
 
 SIDES = (0, 1)
 _NAMES = ("left", "right")
 _NO_CHANGES: list[Change] = []  # of a side, in many contents
+
+
+class ErasUnknown(Exception):
+    """Copies of a row are in eras that are not known."""
 
 
 @dataclass(slots=True)
@@ -86,15 +90,16 @@ class Summary:
 def summary_of(
     sides: tuple[Sequence[FedRow], Sequence[FedRow]],
     layout: Layout,
-    eras: tuple[FindEras, FindEras],
+    find_eras: FindEras,
     key_changes: tuple[Set[int], Set[int]],
     *,
     has_order: bool,
 ) -> Summary:
     """Return the counts of both sides and the pairs that differ.
 
-    Where one side has more copies of a row than the other, they are counted again with ``eras``.
-    ``key_changes``: of ``Splitter.key_changes``.
+    Where one side has more copies of a row than the other, they are counted again with
+    the eras of both sides. ``key_changes``: of ``Splitter.key_changes``. Raises: ErasUnknown if
+    these eras are needed and ``find_eras`` does not know them.
     """
     has_position = layout.rules.position is not None
     has_order = has_order and has_position and bool(layout.keys)
@@ -109,8 +114,7 @@ def summary_of(
     found = _summary(changes, layout, has_order=has_order, has_eras=False)
     if not found.has_copies or not has_position:
         return found
-    for side, find_eras in zip(changes, eras, strict=True):
-        known = find_eras()
+    for side, known in zip(changes, find_eras(), strict=True):
         for change in side:
             part, place = place_of(change.row)
             row = None if change.row.source is None else change.row.source[-1]

@@ -32,7 +32,7 @@ _IMAGES = ("before", "after")
 
 
 class Record(SimpleNamespace):
-    """A row as Spark collects it: fields by attribute and by name."""
+    """A difference with its values as text: fields by attribute and by name."""
 
     def __getitem__(self, name: str) -> Any:
         """Return a field."""
@@ -168,7 +168,7 @@ def _first_place(content: Content) -> tuple[Any, ...]:
     side = 0 if content.count(0) else 1
     first = content.first(side)
     assert first is not None
-    return first.feed_order, side  # both sides may have a row at one place
+    return first.feed_place, side, first.feed_order  # both sides may have a row at one place
 
 
 def _row(content: Content, side: int, fields: Iterable[str]) -> _Row:

@@ -18,7 +18,7 @@ from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, r
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.shares import rows_of_share
-from cdcwire_conformance.compare.embedded.tables import TableSides, Write, compare_batches
+from cdcwire_conformance.compare.embedded.tables import ComparedTable, Write
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
@@ -31,13 +31,19 @@ from cdcwire_conformance.compare.feeds import (
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
 from cdcwire_conformance.compare.ill_formed import with_bytes
+from cdcwire_conformance.compare.last_state import Share
 from cdcwire_conformance.compare.result import (
     Comparison,
     RowDifference,
     TableComparison,
     UnreadableMessage,
 )
-from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
+from cdcwire_conformance.compare.rules import (
+    DEFAULT_OPTIONS,
+    CompareOptions,
+    ComparisonRules,
+    Window,
+)
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode.many_tables import decode_here
 from cdcwire_conformance.decode.opening import ready_job
@@ -101,10 +107,8 @@ class EmbeddedEngine:
             for number, task in enumerate(tasks):
                 report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
                 left, right = (side.pop(number) for side in sides)  # needed no more
-                both = sides_of(task.table, task.replaced, options, left, right)
-                yield compare_batches(
-                    both, task.rules, options, writer_of(task.table, number, options)
-                )
+                table = compared_table(task.table, task.replaced, task.rules, options)
+                yield table.compared(left, right, writer_of(task.table, number, options))
 
     def unreadable(
         self,
@@ -115,58 +119,76 @@ class EmbeddedEngine:
     ) -> tuple[int, list[UnreadableMessage]]:
         """Return how many messages or rows can't be read, and the first of them."""
         jobs = [job_for(feed, feed.own_table(table), options) for table in tables]
-        errors = {
-            (
-                MessagePlace(*(row["source"][name] for name in MessagePlace._fields)),
-                RowProblem(**row["error"]),
-            )
-            for batches in _decoded(feed, jobs).values()
-            for row in _errors_in(batches, position)
-            if position is None or is_in(row[position], options.window)
-        }
+        found = decode_here(feed.opened, jobs)
+        errors = {each for _, batch in found for each in errors_in(batch, position, options.window)}
         in_order = sorted(errors, key=lambda each: _error_order(*each))
         return len(errors), [
             unreadable_message(problem, place) for place, problem in in_order[:UNREADABLE_SHOWN]
         ]
 
 
-def batches_of(
-    feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
-) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the batches of each table by its number, those of a table in the order of its shares.
+@dataclass(frozen=True, slots=True)
+class SharePass:
+    """The rows of a share of a table, which are decoded. ``number``: of the table.
+
+    ``own``: the table by the feed's own names. ``position``, ``is_last``: as in ``rows_of_share``.
+    """
+
+    number: int
+    own: CanonicalTable
+    share: Share
+    position: str | None
+    is_last: bool
+
+    def rows_in(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a decoded batch that are in the share."""
+        return rows_of_share([batch], self.share, self.position, is_last=self.is_last)
+
+
+def passes_of(feed: OpenedFeed, tasks: Sequence[TableTask]) -> list[list[SharePass]]:
+    """Return what is decoded in each pass through a feed. Those of a table are in their order.
 
     Tables with the rows of one name are decoded in one pass, and each share of others in its own.
     """
-    shares = [feed.shares_of(with_bytes(each.table, each.replaced)) for each in tasks]
-    own = [feed.own_name((each.table.schema, each.table.table)) for each in tasks]
-    alone = [n for n, each in enumerate(shares) if [s.name for _, s in each] == [own[n]]]
-    passes = [[(n, 0) for n in alone]]
-    passes += [[(n, i)] for n in range(len(tasks)) if n not in alone for i in range(len(shares[n]))]
-    for parts in passes:
-        jobs = [job_for(feed, shares[n][i][0], options) for n, i in parts]
-        for number, batch in decode_here(feed.opened, jobs) if jobs else ():
-            n, i = parts[number]
-            is_last = i == len(shares[n]) - 1
-            share, position = shares[n][i][1], tasks[n].rules.position
-            yield from (
-                (n, each) for each in rows_of_share([batch], share, position, is_last=is_last)
-            )
+    together: list[SharePass] = []
+    alone: list[list[SharePass]] = []
+    for number, task in enumerate(tasks):
+        shares = feed.shares_of(with_bytes(task.table, task.replaced))
+        found = [
+            SharePass(number, own, share, task.rules.position, place == len(shares))
+            for place, (own, share) in enumerate(shares, 1)
+        ]
+        own_name = feed.own_name((task.table.schema, task.table.table))
+        if [each.share.name for each in found] == [own_name]:
+            together += found
+        else:
+            alone += ([each] for each in found)
+    return [together, *alone] if together else alone
 
 
-def sides_of(
+def batches_of(
+    feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the batches of each table by its number, those of a table in its shares' order."""
+    for parts in passes_of(feed, tasks):
+        jobs = [job_for(feed, each.own, options) for each in parts]
+        for place, batch in decode_here(feed.opened, jobs):
+            yield from ((parts[place].number, rows) for rows in parts[place].rows_in(batch))
+
+
+def compared_table(
     table: CanonicalTable,
     replaced: frozenset[str],
+    rules: ComparisonRules,
     options: CompareOptions,
-    left: Iterable[pa.RecordBatch],
-    right: Iterable[pa.RecordBatch],
-) -> TableSides:
-    """Return the decoded rows of both sides. ``replaced``: as in ``TableTask``."""
+) -> ComparedTable:
+    """Return a table as its decoded rows are compared. ``replaced``: as in ``TableTask``."""
     image = event_schema(with_bytes(table, replaced), options.temporal).field("after").type
     cuts = options.meaning.cuts(table)
     encodings = [options.meaning.encodings(table, side) for side in ("left", "right")]
     encoded = {name for each in encodings for name in each}
     ours, theirs = (ColumnChanges(replaced, cuts, each, encoded) for each in encodings)
-    return TableSides(table, image, left, right, (ours, theirs))
+    return ComparedTable(table, image, rules, options, (ours, theirs))
 
 
 def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> Job:
@@ -186,21 +208,18 @@ def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> J
     return ready_job(job, skips_others=True)
 
 
-def _decoded(feed: OpenedFeed, jobs: Sequence[Job]) -> dict[int, list[pa.RecordBatch]]:
-    """Return the batches of each job."""
-    found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(jobs))}
-    for number, batch in decode_here(feed.opened, jobs):
-        found[number].append(batch)
-    return found
-
-
-def _errors_in(batches: Iterable[pa.RecordBatch], position: str | None) -> Iterator[dict[str, Any]]:
-    """Yield ``source``, ``error`` and the position of each row that has an error."""
+def errors_in(
+    batch: pa.RecordBatch, position: str | None, window: Window | None
+) -> Iterator[tuple[MessagePlace, RowProblem]]:
+    """Yield what can't be read of a batch, and where. ``position``: by which a window has it."""
+    if batch.column("error").null_count == batch.num_rows:
+        return
     names = ["source", "error", *([] if position is None else [position])]
-    for batch in batches:
-        if batch.column("error").null_count < batch.num_rows:
-            rows = batch.select(names).to_pylist()
-            yield from (row for row in rows if row["error"] is not None)
+    bad = batch.filter(batch.column("error").is_valid())
+    for row in bad.select(names).to_pylist():
+        if position is None or is_in(row[position], window):
+            place = MessagePlace(*(row["source"][name] for name in MessagePlace._fields))
+            yield place, RowProblem(**row["error"])
 
 
 def _error_order(place: MessagePlace, problem: RowProblem) -> tuple[Any, ...]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from cdcwire.arrow.json_form import normal_json_array
@@ -20,12 +19,12 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.embedded.engine import (
     EmbeddedEngine,
     batches_of,
+    compared_table,
     job_for,
-    sides_of,
     writer_of,
 )
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
-from cdcwire_conformance.compare.embedded.tables import compare_batches
+from cdcwire_conformance.compare.embedded.values import time_texts
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report, TableTask
 from cdcwire_conformance.compare.record import InputFile
@@ -127,14 +126,14 @@ class ParquetTable:
         report(f"decoding the feed and reading {self}")
         task = TableTask(own, feed, feed, table.rules, frozenset())
         with Room() as room:
-            batches = (_without_presence(batch) for _, batch in batches_of(feed, [task], options))
+            batches = (without_presence(batch) for _, batch in batches_of(feed, [task], options))
             left = KeptBatches(room, batches)
             schema = left.schema or job_for(feed, own, options).builder.schema
             right = KeptBatches(room, self._rows(own, schema, table.names))
             report(f"{own}: comparing last rows")
-            both = sides_of(own, frozenset(), options, left, right)
+            both = compared_table(own, frozenset(), table.rules, options)
             try:
-                return compare_batches(both, table.rules, options, writer_of(own, 0, options))
+                return both.compared(left, right, writer_of(own, 0, options))
             finally:
                 gc.unfreeze()  # decoding freezes all objects, which suits a worker, not a program
 
@@ -203,7 +202,7 @@ def _begins_with(file: Path, magic: bytes) -> bool:
         return True  # the error that is there already says more
 
 
-def _without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
+def without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows whose absent columns are NULL: a table has no absent ones."""
     for name in ("before_has", "after_has"):
         place = batch.schema.get_field_index(name)
@@ -235,11 +234,4 @@ def _as_text(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(kind):
         plain = [None if each is None else f"{each:f}" for each in values.to_pylist()]
         return pa.array(plain, pa.string())
-    if pa.types.is_timestamp(kind):
-        values = values.cast(pa.timestamp(kind.unit))  # in UTC, if it is an instant
-    if not pa.types.is_timestamp(kind) and not pa.types.is_time(kind):
-        return values
-    texts = values.cast(pa.string())
-    if _FRACTION[kind.unit] == 0:
-        return texts
-    return pc.replace_substring_regex(texts, r"\.?0+$", "")
+    return time_texts(values) if pa.types.is_temporal(kind) else values

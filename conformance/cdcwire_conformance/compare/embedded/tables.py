@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache, partial, reduce
+from functools import cache, cached_property, reduce
 from itertools import chain
 from operator import add, itemgetter
 from typing import Any, TypeAlias
@@ -22,12 +22,19 @@ from cdcwire_conformance.compare.embedded.changed_rows import ChangedRows
 from cdcwire_conformance.compare.embedded.changes import (
     ColumnChanges,
     FedRow,
+    Layout,
     Place,
     Splitter,
     Wanted,
+    is_in,
     rows_in,
 )
-from cdcwire_conformance.compare.embedded.counting import DifferingPair, FindEras, summary_of
+from cdcwire_conformance.compare.embedded.counting import (
+    DifferingPair,
+    ErasUnknown,
+    FindEras,
+    summary_of,
+)
 from cdcwire_conformance.compare.embedded.differences import (
     differences_of_key,
     differences_of_pair,
@@ -36,12 +43,17 @@ from cdcwire_conformance.compare.embedded.differences import (
 )
 from cdcwire_conformance.compare.embedded.final_state import DifferingKey, last_rows
 from cdcwire_conformance.compare.layout import layout_of
-from cdcwire_conformance.compare.narrow.buckets import buckets_of
+from cdcwire_conformance.compare.narrow.buckets import Buckets, buckets_of
 from cdcwire_conformance.compare.narrow.digests import Numbers
 from cdcwire_conformance.compare.narrow.equal import unsettled_rows
-from cdcwire_conformance.compare.narrow.places import eras_of
-from cdcwire_conformance.compare.narrow.rows import narrow_rows
-from cdcwire_conformance.compare.patterns import PatternGroups, groups_of, merged_patterns
+from cdcwire_conformance.compare.narrow.places import Eras
+from cdcwire_conformance.compare.narrow.rows import NarrowRows, narrow_batch, narrow_rows
+from cdcwire_conformance.compare.patterns import (
+    PatternGroups,
+    groups_of,
+    joined_groups,
+    patterns_in,
+)
 from cdcwire_conformance.compare.result import (
     Counts,
     OrderDoubts,
@@ -54,116 +66,189 @@ from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT, difference_of
 Write = Callable[[Iterable[RowDifference]], None]
 Ordered: TypeAlias = "tuple[Any, RowDifference]"
 """A difference after its place among all."""
+Batches: TypeAlias = "Iterable[pa.RecordBatch]"
+Bucket: TypeAlias = "tuple[int, int]"
+"""The number of a bucket of keys, and how many buckets there are."""
+Here: TypeAlias = "tuple[Numbers, Numbers]"
+"""For each row, whether the keys of its images before and after are compared here."""
+
+WHOLE: Bucket = (0, 1)
 
 ROWS_TOGETHER = 50_000
 """How many rows are Python objects at a time, unless a key has more."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableSides:
-    """The decoded rows of a table on both sides.
-
-    ``image``: the struct of ``before`` and ``after``. ``left``, ``right``: read several times.
-    ``changes``: of the values of each side, before they compare.
-    """
-
-    table: CanonicalTable
-    image: pa.DataType
-    left: Iterable[pa.RecordBatch]
-    right: Iterable[pa.RecordBatch]
-    changes: tuple[ColumnChanges, ColumnChanges] = (ColumnChanges(), ColumnChanges())
-
-
-def compare_batches(
-    sides: TableSides, rules: ComparisonRules, options: CompareOptions, write: Write | None = None
-) -> TableComparison:
-    """Compare the rows of both sides. ``write`` is called with the differences of some keys."""
-    return _Compared(sides, rules, options).result(write)
-
-
 @dataclass(slots=True)
-class _Found:
+class PartResult:
     """The result of some keys.
 
     ``first``: the first differences, in their order. ``unordered``, ``backs``: as in ``Summary``.
+    ``lacks_eras``: nothing is counted, as its copies are in eras that are not known.
     """
 
-    counts: Counts
+    counts: Counts = field(default_factory=Counts)
     unordered: int = 0
     backs: Sequence[Place] = ()
     first: list[Ordered] = field(default_factory=list)
     patterns: PatternGroups = field(default_factory=dict)
+    lacks_eras: bool = False
 
 
-class _Compared:
-    """A table that is compared."""
+@dataclass(frozen=True, slots=True)
+class WholeSides:
+    """What is found in all rows of the two sides.
 
-    def __init__(self, sides: TableSides, rules: ComparisonRules, options: CompareOptions) -> None:
-        self.sides, self.rules, self.options = sides, rules, options
-        self.both = (sides.left, sides.changes[0]), (sides.right, sides.changes[1])
-        image, table = sides.image, sides.table
+    ``key_changes``: of ``Splitter.key_changes``. ``eras``: of each side; None: not known.
+    """
+
+    key_changes: tuple[Set[int], Set[int]] = (frozenset(), frozenset())
+    eras: tuple[Eras, Eras] | None = None
+
+    def find_eras(self) -> tuple[Eras, Eras]:
+        """Return the eras of both sides. Raises: ErasUnknown."""
+        if self.eras is None:
+            raise ErasUnknown
+        return self.eras
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """A table, and how its two sides are compared. Each side is numbered, 0 or 1.
+
+    ``image``: the struct of ``before`` and ``after``. ``changes``: of the values of each side,
+    before they compare. Batches are read several times.
+    """
+
+    table: CanonicalTable
+    image: pa.DataType
+    rules: ComparisonRules
+    options: CompareOptions
+    changes: tuple[ColumnChanges, ColumnChanges] = (ColumnChanges(), ColumnChanges())
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Return how the changes pair."""
+        image, table = self.image, self.table
         fields = [image.field(index) for index in range(image.num_fields)]
         columns = [
             each.with_name(name) for each, name in zip(fields, table.column_names, strict=True)
         ]
-        self.layout = layout_of(columns, table, rules, options.window)
+        return layout_of(columns, table, self.rules, self.options.window)
 
-    def result(self, write: Write | None) -> TableComparison:
-        """Return the comparison of all rows."""
-        rules, layout = self.rules, self.layout
-        left, right = (
-            narrow_rows(own, layout, changes, has_position=not (rules.against_table and number))
-            for number, (own, changes) in enumerate(self.both)
-        )
-        open_ = unsettled_rows(left, right, layout, settles=not self.options.exact)
-        moved = self._key_changes(0, open_.wanted[0]), self._key_changes(1, open_.wanted[1])
-        eras = (
-            cache(partial(eras_of, left.places, left.position)),
-            cache(partial(eras_of, right.places, right.position)),
-        )
-        found = [_Found(open_.settled)]
-        for wanted in self._in_buckets(open_.wanted):
-            ours, theirs = (
-                list(rows_in(own, layout, changes, flags))
-                for (own, changes), flags in zip(self.both, wanted, strict=True)
-            )
-            found.append(self._found((ours, theirs), moved, eras, write))
-        return self._merged(found)
+    def compared(
+        self, left: Batches, right: Batches, write: Write | None = None
+    ) -> TableComparison:
+        """Compare all rows of both sides. ``write`` is called with the differences of some keys."""
+        return self.merged([self.part(left, right, write=write)])
 
-    def _key_changes(self, side: int, flags: Numbers) -> Set[int]:
+    def part(
+        self,
+        left: Batches,
+        right: Batches,
+        bucket: Bucket = WHOLE,
+        known: WholeSides | None = None,
+        *,
+        write: Write | None = None,
+    ) -> PartResult:
+        """Compare the keys of a bucket. ``left``, ``right``: all rows that have such a key.
+
+        ``known``: None if they are all rows of their sides. ``write``: as in ``compared``.
+        """
+        sides = left, right
+        ours, theirs = (self.narrow(side, number) for number, side in enumerate(sides))
+        here = self._here(left, 0, bucket), self._here(right, 1, bucket)
+        for rows, (before, after) in zip((ours, theirs), here, strict=True):
+            rows.is_doubtful |= ~np.where(rows.has_row, after, before)
+        open_ = unsettled_rows(ours, theirs, self.layout, settles=self.settles)
+        if known is None:
+            moved = self.key_changes(left, 0), self.key_changes(right, 1)
+            find_eras: FindEras = cache(lambda: (ours.eras(), theirs.eras()))
+        else:
+            moved, find_eras = known.key_changes, known.find_eras
+        found = [PartResult(open_.settled)]
+        try:
+            for wanted in self._in_buckets(sides, open_.wanted, here):
+                mine, other = (
+                    list(rows_in(side, self.layout, changes, flags))
+                    for side, changes, flags in zip(sides, self.changes, wanted, strict=True)
+                )
+                found.append(self._found((mine, other), moved, find_eras, write))
+        except ErasUnknown:
+            return PartResult(lacks_eras=True)
+        return self._joined(found)
+
+    @property
+    def settles(self) -> bool:
+        """Return whether digests decide which rows are equal."""
+        return not self.options.exact
+
+    def narrow_batch(self, batch: pa.RecordBatch, side: int) -> pa.RecordBatch:
+        """Return rows as numbers, for ``narrow_rows``."""
+        has_position = not (self.rules.against_table and side)
+        return narrow_batch(batch, self.layout, self.changes[side], has_position=has_position)
+
+    def narrow(self, batches: Batches, side: int) -> NarrowRows:
+        """Return the rows of a side as numbers."""
+        return narrow_rows(self.narrow_batch(each, side) for each in batches)
+
+    def key_changes(self, batches: Batches, side: int) -> Set[int]:
         """Return the updates in two records that change a key."""
         if not self.rules.joins_halves:
             return frozenset()
-        batches, changes = self.both[side]
-        rows = rows_in(batches, self.layout, changes, Wanted.whole(flags))
-        return Splitter(self.layout).key_changes([row for row in rows if row.half is not None])
+        halves = [each.filter(each.column("half").is_valid()) for each in batches]
+        size = sum(each.num_rows for each in halves)
+        wanted = Wanted.whole(np.broadcast_to(np.True_, size))
+        rows = rows_in(halves, self.layout, self.changes[side], wanted)
+        window = self.layout.window
+        return Splitter(self.layout).key_changes(
+            [row for row in rows if is_in(row.position, window)]
+        )
 
-    def _in_buckets(self, flags: tuple[Numbers, Numbers]) -> Iterator[tuple[Wanted, Wanted]]:
+    def buckets(self, batch: pa.RecordBatch, side: int, count: int) -> Buckets:
+        """Return the buckets of rows."""
+        return buckets_of(batch, self.layout, self.changes[side], count)
+
+    def _here(self, batches: Batches, side: int, bucket: Bucket) -> Here:
+        """Return which rows have the key of their image before, and after, in a bucket."""
+        number, count = bucket
+        if count == 1:
+            every = np.broadcast_to(np.True_, sum(each.num_rows for each in batches))
+            return every, every
+        before, after = self._all_buckets(batches, side, count)
+        return before == number, after == number
+
+    def _all_buckets(self, batches: Batches, side: int, count: int) -> Buckets:
+        of_batches = [self.buckets(each, side, count) for each in batches]
+        before, after = zip(*of_batches, strict=True) if of_batches else ((), ())
+        return _joined(before), _joined(after)
+
+    def _in_buckets(
+        self,
+        sides: tuple[Batches, Batches],
+        flags: tuple[Numbers, Numbers],
+        here: tuple[Here, Here],
+    ) -> Iterator[tuple[Wanted, Wanted]]:
         """Yield the flagged rows of both sides, those of some keys at a time if they are many."""
         count = -(-sum(map(np.count_nonzero, flags)) // ROWS_TOGETHER)
         if count <= 1:
-            yield Wanted.whole(flags[0]), Wanted.whole(flags[1])
+            yield Wanted.of_keys(flags[0], here[0]), Wanted.of_keys(flags[1], here[1])
             return
-        buckets = []
-        for batches, changes in self.both:
-            of_batches = [buckets_of(each, self.layout, changes, count) for each in batches]
-            before, after = zip(*of_batches, strict=True) if of_batches else ((), ())
-            buckets.append((_joined(before), _joined(after)))
+        buckets = [self._all_buckets(each, side, count) for side, each in enumerate(sides)]
         for number in range(count):
             ours, theirs = (
-                (own, (before == number, after == number))
-                for own, (before, after) in zip(flags, buckets, strict=True)
+                Wanted.of_keys(own, (before & (old == number), after & (new == number)))
+                for own, (before, after), (old, new) in zip(flags, here, buckets, strict=True)
             )
-            yield Wanted.of_keys(*ours), Wanted.of_keys(*theirs)
+            yield ours, theirs
 
     def _found(
         self,
         rows: tuple[Sequence[FedRow], Sequence[FedRow]],
         moved: tuple[Set[int], Set[int]],
-        eras: tuple[FindEras, FindEras],
+        find_eras: FindEras,
         write: Write | None,
-    ) -> _Found:
-        """Return the result of all rows of some keys. ``moved``: of ``Splitter.key_changes``."""
+    ) -> PartResult:
+        """Return the result of all rows of some keys. Raises: ErasUnknown."""
         layout, has_order = self.layout, self.options.order
         differing: list[tuple[Any, DifferingPair | DifferingKey]]
         if self.rules.is_final:
@@ -171,11 +256,11 @@ class _Compared:
             differing = [(order_of_key(each.key), each) for each in keys]
             unordered = 0
         else:
-            summary = summary_of(rows, layout, eras, moved, has_order=has_order)
+            summary = summary_of(rows, layout, find_eras, moved, has_order=has_order)
             counts, backs, unordered = summary.counts, summary.backs, summary.unordered
             differing = [(order_of_pair(each, layout), each) for each in summary.pairs]
         differing.sort(key=itemgetter(0))
-        found = _Found(counts, unordered, backs)
+        found = PartResult(counts, unordered, backs)
         if not differing:
             return found
         first = _First(self.rules, self.options)
@@ -188,7 +273,7 @@ class _Compared:
     def _differences(
         self, differing: Iterable[tuple[Any, DifferingPair | DifferingKey]], longest: int | None
     ) -> Iterator[Ordered]:
-        table, layout = self.sides.table, self.layout
+        table, layout = self.table, self.layout
         hidden = self.options.meaning.redacted_of(table)
         changed = ChangedRows(table, layout, hidden, longest)
         for place, each in differing:
@@ -203,27 +288,38 @@ class _Compared:
             for number, row in enumerate(rows):
                 yield (place, number), difference_of(row, table, layout, hidden)
 
-    def _merged(self, results: Sequence[_Found]) -> TableComparison:
+    def _joined(self, results: Sequence[PartResult]) -> PartResult:
         first = _First(self.rules, self.options)
         for one in sorted(chain.from_iterable(each.first for each in results), key=itemgetter(0)):
             first.met(one)
-        backs = [position for each in results for position in each.backs]
-        doubts = OrderDoubts(
+        return PartResult(
+            reduce(add, (each.counts for each in results)),
             sum(each.unordered for each in results),
+            [position for each in results for position in each.backs],
+            first.kept,
+            joined_groups(each.patterns for each in results),
+        )
+
+    def merged(self, results: Sequence[PartResult]) -> TableComparison:
+        """Return the comparison of the table from the results of all of its keys."""
+        found = self._joined(results)
+        backs = found.backs
+        doubts = OrderDoubts(
+            found.unordered,
             len(backs),
             str(min(backs)) if backs else None,
             self.rules.position if backs else None,
         )
         return TableComparison(
-            str(self.sides.table),
-            reduce(add, (each.counts for each in results)),
+            str(self.table),
+            found.counts,
             paired_by=self.layout.paired_by,
             in_halves=self.rules.in_halves,
             is_final=self.rules.is_final,
             against_table=self.rules.against_table,
             doubts=doubts,
-            differences=tuple(difference for _, difference in first.kept),
-            patterns=merged_patterns(each.patterns for each in results),
+            differences=tuple(difference for _, difference in found.first),
+            patterns=patterns_in(found.patterns),
         )
 
 

@@ -1,7 +1,8 @@
 """Arrow columns as Python values that are equal where a comparison takes them as equal.
 
-All NaN are one value, and -0.0 differs from 0.0. So these floats are texts. Arrays, maps and
-structs are JSON texts. ``text_of`` gives the text of a value as Spark's casts do.
+All NaN are one value, and -0.0 differs from 0.0. So these floats are texts. So are times of Arrow's
+types. Arrays, maps and structs are JSON texts. ``text_of`` gives the text of a value as Spark's
+casts do.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Value: TypeAlias = Any  # of a column: None, int, str, bytes, bool, Decimal or float
 
@@ -23,12 +25,37 @@ _LEAST_PLAIN, _LEAST_SCIENTIFIC = 1e-3, 1e7  # Java writes numbers between these
 def values_of(array: pa.Array) -> list[Value]:
     """Return the values of a column."""
     kind = array.type
+    if pa.types.is_temporal(kind):
+        array = time_texts(array)
     values: list[Any] = array.to_pylist()
     if pa.types.is_floating(kind):
         return [value if value and value == value else _special(value) for value in values]
     if _is_nested(kind):
         return [None if value is None else _json_text(value, kind) for value in values]
     return values
+
+
+def time_texts(array: pa.Array) -> pa.Array:
+    """Return times as text, instants in UTC, without zeros at the end of the fraction."""
+    kind = array.type
+    if pa.types.is_duration(kind):
+        micros = array.cast(pa.duration("us")).cast(pa.int64()).to_pylist()
+        return pa.array([None if each is None else _duration_text(each) for each in micros])
+    if pa.types.is_timestamp(kind):
+        array = array.cast(pa.timestamp(kind.unit))
+    texts = array.cast(pa.string())
+    if pa.types.is_date(kind) or kind.unit == "s":
+        return texts
+    return pc.replace_substring_regex(texts, r"\.?0+$", "")
+
+
+def _duration_text(micros: int) -> str:
+    """Return hours, minutes and seconds, as MySQL writes a TIME."""
+    seconds, fraction = divmod(abs(micros), 1_000_000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{'-' if micros < 0 else ''}{hours:02}:{minutes:02}:{seconds:02}"
+    return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
 def key_value(value: Value) -> Value:

@@ -1,15 +1,20 @@
 """Finds the rows of two sides that are surely equal, so that nothing else has to look at them.
 
-A key is settled if both sides have the same changes of it, one after the other. Each change needs a
-larger position and a later place than the one before. Such a key has no repeats and no late
-changes, and each change has its equal. Where last rows are compared, only the last change of each
-side has to be the same. All other keys stay with all of their rows, for ``embedded.counting`` and
-``embedded.final_state``.
+A key is in order on a side if each of its changes has a larger position and a later place than the
+one before. Such a key has no repeats and no late changes. If it is in order on both sides,
+
+- each change that both sides have is settled, where changes pair by their position;
+- where they pair by their order, all are settled if all of them are the same;
+- where last rows are compared, the key is settled if its last changes are the same.
+
+All other keys stay with all of their rows, for ``embedded.counting`` and ``embedded.final_state``.
+But of a key in order on its side only the last change counts, where last rows are compared. Rows of
+a table may be those of an earlier state, so against a table all changes stay.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,29 +52,75 @@ def unsettled_rows(
     is_good = ours.is_in_order[own] & theirs.is_in_order[other]
     own, other = own[is_good], other[is_good]
     if layout.rules.is_final:
-        lasts = ours.last[own], theirs.last[other]
-        is_same = left.content[lasts[0]] == right.content[lasts[1]]
-        is_same &= left.has_row[lasts[0]] == right.has_row[lasts[1]]
-        if layout.rules.against_table:
-            is_same &= theirs.sizes[other] == 1
-        own, other = own[is_same], other[is_same]
+        return Unsettled(
+            kept, _settle_last_rows((left, right), (ours, theirs), (own, other), kept, layout)
+        )
+    rows = ours.rows(own), theirs.rows(other)
+    if layout.keys and not layout.needs_order:
+        ids = left.ids[rows[0]], right.ids[rows[1]]
+        _, *same = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+        rows = rows[0][same[0]], rows[1][same[1]]
     else:
         is_same = ours.sizes[own] == theirs.sizes[other]
         own, other = own[is_same], other[is_same]
-        contents = left.content[ours.rows(own)], right.content[theirs.rows(other)]
-        is_same = _all_same(contents[0] == contents[1], ours.sizes[own])
-        own, other = own[is_same], other[is_same]
-    rows = ours.rows(own), theirs.rows(other)
+        rows = ours.rows(own), theirs.rows(other)
+        is_same = _all_same(left.content[rows[0]] == right.content[rows[1]], ours.sizes[own])
+        rows = ours.rows(own[is_same]), theirs.rows(other[is_same])
     for mask, settled in zip(kept, rows, strict=True):
         mask[settled] = False
-    if layout.rules.is_final:
-        same = int(np.count_nonzero(left.has_row[ours.last[own]]))
-    else:
-        same = len(rows[0])
-    counts = Counts(
-        left_rows=len(rows[0]), right_rows=len(rows[1]), left=same, right=same, same=same
+    return Unsettled(kept, _counts(len(rows[0]), len(rows[1]), len(rows[0])))
+
+
+def unsettled_ids(
+    left: NarrowRows, right: NarrowRows, layout: Layout, *, settles: bool
+) -> tuple[Counts, Numbers]:
+    """Return the counts of settled rows, and the ``ids`` of all others, each once.
+
+    So the others are known where the rows are read again. A settled row with the same id, an
+    earlier state that came back, is taken as one of them.
+    """
+    found = unsettled_rows(left, right, layout, settles=settles)
+    sides = list(zip((left, right), found.wanted, strict=True))
+    ids = np.unique(np.concatenate([rows.ids[wanted] for rows, wanted in sides]))
+    ours, theirs = (
+        int(np.count_nonzero(np.isin(rows.ids, ids) & ~rows.is_outside & ~wanted))
+        for rows, wanted in sides
     )
-    return Unsettled(kept, counts)
+    counts = found.settled
+    left_rows, right_rows = counts.left_rows - ours, counts.right_rows - theirs
+    return replace(counts, left_rows=left_rows, right_rows=right_rows), ids
+
+
+def _settle_last_rows(
+    sides: tuple[NarrowRows, NarrowRows],
+    keys: tuple[_Keys, _Keys],
+    good: tuple[Numbers, Numbers],
+    kept: tuple[Numbers, Numbers],
+    layout: Layout,
+) -> Counts:
+    """Settle keys in order, and return their counts. ``good``: the keys that both sides have so."""
+    (left, right), (own, other) = sides, good
+    lasts = keys[0].last[own], keys[1].last[other]
+    is_same = left.content[lasts[0]] == right.content[lasts[1]]
+    is_same &= left.has_row[lasts[0]] == right.has_row[lasts[1]]
+    if layout.rules.against_table:
+        is_same &= keys[1].sizes[other] == 1
+    own, other = own[is_same], other[is_same]
+    for mask, of_side, settled in zip(kept, keys, (own, other), strict=True):
+        if not layout.rules.against_table:
+            in_order = np.flatnonzero(of_side.is_in_order)
+            mask[of_side.rows(in_order)] = False
+            mask[of_side.last[in_order]] = True
+        mask[of_side.rows(settled)] = False
+    ours, theirs = (
+        int(np.count_nonzero(~rows.is_outside) - np.count_nonzero(mask))
+        for rows, mask in zip(sides, kept, strict=True)
+    )
+    return _counts(ours, theirs, int(np.count_nonzero(left.has_row[lasts[0][is_same]])))
+
+
+def _counts(left: int, right: int, same: int) -> Counts:
+    return Counts(left_rows=left, right_rows=right, left=same, right=same, same=same)
 
 
 class _Keys:

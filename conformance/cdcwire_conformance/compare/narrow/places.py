@@ -27,6 +27,9 @@ Stream: TypeAlias = "tuple[str | None, int | None, str | None]"
 Part: TypeAlias = "tuple[Any, ...]"
 Era: TypeAlias = "tuple[Any, ...]"
 
+PLACE_COLUMNS = ("source", "sequence_id", "partition")
+"""The columns of a decoded batch that say where its rows are."""
+
 _BITS_OF_RECORD = 40  # of the number of a row in a prefix, below the number of its file
 _DISPATCHER = re.compile(r"/CDC_([^/]+)_\d+\.[^/]+$")
 
@@ -154,11 +157,15 @@ class PlacesBuilder:
 class Eras:
     """The eras of a side.
 
-    ``backs``: for each part where positions go back, in order: the places of these rows in the
-    part, and their numbers in a message that has several rows.
+    ``backs``: for each part the rows where positions go back, in order. These are their places in
+    the part, and their numbers among the rows of a message.
     """
 
     backs: Mapping[Part, tuple[Numbers, Numbers]]
+
+    def with_parts(self, other: Eras) -> Eras:
+        """Return the eras of more parts of the side."""
+        return Eras({**self.backs, **other.backs})
 
     def of(self, part: Part, place: int, row: int | None) -> Era:
         """Return the era of a row. ``place``: of ``place_in_part``. ``row``: in its message."""
@@ -171,8 +178,8 @@ class Eras:
         return part, file + start + int(np.searchsorted(numbers[start:end], number, "right"))
 
 
-def eras_of(places: Places, position: Numbers) -> Eras:
-    """Return the eras of a side. ``position``: of each row, as in ``NarrowRows``."""
+def parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
+    """Return the parts of a feed that its rows are in, and the number of each row's part."""
     # Rows of one stream and partition of a table are of one kind.
     partitions, of_row = np.unique(places.table_partition, return_inverse=True)
     codes = places.stream * len(partitions) + of_row.reshape(-1)
@@ -183,10 +190,16 @@ def eras_of(places: Places, position: Numbers) -> Eras:
         for stream, partition in zip(streams, own, strict=True)
     ]
     parts = list(dict.fromkeys(kinds))
-    kind = inverse.reshape(-1)
-    part = np.array([parts.index(each) for each in kinds], np.int64)[kind]
-    in_prefix = np.array([_is_prefix(each) for each in kinds], bool)[kind]
-    is_known = np.array([each is not None for each in kinds], bool)[kind]
+    numbers = np.array([parts.index(each) for each in kinds], np.int64)
+    found: Numbers = numbers[inverse.reshape(-1)]
+    return parts, found
+
+
+def eras_of(places: Places, position: Numbers) -> Eras:
+    """Return the eras of a side. ``position``: of each row, as in ``NarrowRows``."""
+    parts, part = parts_of(places)
+    in_prefix = np.array([_is_prefix(each) for each in parts], bool)[part]
+    is_known = np.array([each is not None for each in parts], bool)[part]
     offsets = np.where(places.offset == NOWHERE, 0, places.offset)
     files = np.where(in_prefix, places.file_numbers[places.stream], 0)
     place = offsets + (files << _BITS_OF_RECORD)

@@ -24,16 +24,24 @@ from cdcwire_conformance.compare.narrow.digests import (
     comparable_column,
     digests_of,
 )
-from cdcwire_conformance.compare.narrow.places import Places, PlacesBuilder, numbers_in_order
+from cdcwire_conformance.compare.narrow.places import (
+    PLACE_COLUMNS,
+    Eras,
+    Places,
+    PlacesBuilder,
+    eras_of,
+    numbers_in_order,
+)
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # so that a key does not take away the same number elsewhere
 
 _Columns: TypeAlias = "list[pa.Array]"
+_FLAGS = ("has_row", "is_bare", "is_left_out", "is_outside", "is_doubtful")
 _KINDS: dict[str, np.dtype[Any]] = {
     "key": np.dtype(np.uint64),
     "left_keys": np.dtype(np.uint64),
     "content": DIGEST,
-    **dict.fromkeys(
-        ("has_row", "is_bare", "is_left_out", "is_outside", "is_doubtful"), np.dtype(bool)
-    ),
+    **dict.fromkeys(_FLAGS, np.dtype(bool)),
 }
 
 
@@ -64,19 +72,68 @@ class NarrowRows:
         """Return the number of rows."""
         return len(self.key)
 
+    @property
+    def ids(self) -> Numbers:
+        """Return a number for each row: its key with its content."""
+        ids: Numbers = self.key * _ODD ^ self.content["second"]
+        return ids
 
-def narrow_rows(
-    batches: Iterable[pa.RecordBatch], layout: Layout, changes: ColumnChanges, *, has_position: bool
-) -> NarrowRows:
-    """Return the rows of batches. ``has_position``: rows of this side have one, if any have."""
+    def eras(self) -> Eras:
+        """Return the eras of the parts of a feed whose rows these are."""
+        return eras_of(self.places, self.position)
+
+
+def narrow_batch(
+    batch: pa.RecordBatch, layout: Layout, changes: ColumnChanges, *, has_position: bool
+) -> pa.RecordBatch:
+    """Return the rows of a batch for ``narrow_rows``, which may be in another process.
+
+    Rows with ``is_left_key`` come again for the key that they may have had before: it is their
+    ``key``. ``has_position``: rows of this side have one, if any have.
+    """
+    narrowed = _Batch(batch, layout, changes, has_position=has_position)
+    key, left_keys = narrowed.key, narrowed.left_keys
+    content = np.ascontiguousarray(narrowed.content)
+    columns: dict[str, pa.Array] = {
+        "key": pa.array(key),
+        **{name: pa.array(np.ascontiguousarray(content[name])) for name in DIGEST.names or ()},
+        "position": narrowed.passing,
+        **{name: pa.array(getattr(narrowed, name)) for name in _FLAGS},
+        "is_left_key": pa.repeat(pa.scalar(False), len(key)),
+        **{name: batch.column(name) for name in PLACE_COLUMNS},
+    }
+    found = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+    if not len(left_keys):
+        return found
+    again = found.filter(pa.array(narrowed.is_doubtful))
+    for name, values in (
+        ("key", pa.array(left_keys)),
+        ("is_left_key", pa.repeat(pa.scalar(True), len(left_keys))),
+    ):
+        place = again.schema.get_field_index(name)
+        again = again.set_column(place, again.schema.field(place), values)
+    (both,) = pa.Table.from_batches([found, again]).combine_chunks().to_batches()
+    return both
+
+
+def narrow_rows(batches: Iterable[pa.RecordBatch]) -> NarrowRows:
+    """Return the rows of batches of ``narrow_batch``, all of one side."""
     places, positions = PlacesBuilder(), []
     found: dict[str, list[Numbers]] = {name: [] for name in _KINDS}
     for batch in batches:
-        narrowed = _Batch(batch, layout, changes, has_position=has_position)
+        is_left_key = _flags(batch.column("is_left_key"))
+        if is_left_key.any():
+            found["left_keys"].append(batch.column("key").to_numpy()[is_left_key])
+            batch = batch.filter(pa.array(~is_left_key))
         places.add(batch)
-        positions.append(narrowed.passing)
-        for name, parts in found.items():
-            parts.append(getattr(narrowed, name))
+        positions.append(batch.column("position"))
+        content = np.empty(batch.num_rows, DIGEST)
+        for name in DIGEST.names or ():
+            content[name] = batch.column(name).to_numpy()
+        found["content"].append(content)
+        found["key"].append(batch.column("key").to_numpy())
+        for name in _FLAGS:
+            found[name].append(_flags(batch.column(name)))
     arrays = {
         name: np.concatenate(parts) if (parts := found.pop(name)) else np.empty(0, kind)
         for name, kind in _KINDS.items()

@@ -21,7 +21,6 @@ from cdcwire.model import kinds
 from cdcwire.model.temporal import DAYS_OF_MONTH
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
-from cdcwire_conformance.spark.compare.images import column_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -53,6 +52,11 @@ class _Sent:
 
 _Form: TypeAlias = "Callable[[Row], _Sent | None]"
 """Returns how a column is given, by its row of the catalogue; None: as Spark reads it."""
+
+
+def column_name(name: str) -> str:
+    """Return a name as Spark reads it, whatever characters it has."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def _decimal(sql: str) -> _Form:

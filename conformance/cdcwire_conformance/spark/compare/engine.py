@@ -1,19 +1,16 @@
-"""The engine that compares on Spark: each table is a DataFrame on both sides."""
+"""The engine that compares on Spark: workers run what the embedded engine runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+import pyarrow as pa
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire.model.kinds import ArrayType
+from cdcwire_conformance.compare.embedded.engine import compared_table, errors_in, job_for
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
@@ -25,28 +22,30 @@ from cdcwire_conformance.compare.feeds import (
     unreadable_message,
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
-from cdcwire_conformance.compare.ill_formed import with_bytes
-from cdcwire_conformance.compare.meaning import Encoding, Replacement
-from cdcwire_conformance.compare.result import (
-    Comparison,
-    SideName,
-    TableComparison,
-    UnreadableMessage,
-)
+from cdcwire_conformance.compare.result import Comparison, TableComparison, UnreadableMessage
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.images import column_name
-from cdcwire_conformance.spark.compare.shares import rows_of_shares
+from cdcwire_conformance.spark.compare.large_tables import compare_large
+from cdcwire_conformance.spark.compare.shuffle import Side, sent_rows
 from cdcwire_conformance.spark.compare.small_tables import compare_group, groups_of_small
-from cdcwire_conformance.spark.compare.windows import in_window
-from cdcwire_conformance.spark.reading.frames import errors_frame
+from cdcwire_conformance.spark.reading.frames import decode_tables_frame
 from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import SparkSession
 
+_ERRORS: dict[str, tuple[str, pa.DataType]] = {
+    "topic": ("string", pa.string()),
+    "partition": ("int", pa.int32()),
+    "offset": ("bigint", pa.int64()),
+    "file": ("string", pa.string()),
+    "line": ("bigint", pa.int64()),
+    "byte": ("bigint", pa.int64()),
+    "path": ("string", pa.string()),
+    "clause": ("string", pa.string()),
+    "problem": ("string", pa.string()),
+}
 _ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 
 
@@ -70,8 +69,8 @@ def compare_feeds(
 class SparkEngine:
     """Compares in a Spark session, whatever the size of the feeds.
 
-    ``joins_small_tables``: small tables are compared by the workers, many in one job. Otherwise
-    each table has its own queries.
+    ``joins_small_tables``: small tables are compared whole, many in one job. Otherwise each table
+    is compared in buckets of its keys.
     """
 
     spark: SparkSession
@@ -94,55 +93,36 @@ class SparkEngine:
     ) -> Iterator[TableComparison]:
         """Yield the comparison of the rows of each table, in their order."""
         work = Work(total=sum(task.rows for task in tasks))
+        tables = {
+            number: compared_table(task.table, task.replaced, task.rules, options)
+            for number, task in enumerate(tasks)
+        }
         found: dict[int, TableComparison] = {}
-        for group in groups_of_small(tasks, options) if self.joins_small_tables else ():
+        for group in groups_of_small(tasks) if self.joins_small_tables else ():
             rows = sum(task.rows for _, task in group)
             number, first = group[0]
             names = f"table {number + 1} of {len(tasks)}, {first.table}"
             names = names if len(group) == 1 else f"{len(group)} small tables of {len(tasks)}"
             report(f"{names}: comparing both sides", replace(work, rows=rows))
-            found |= compare_group(self.spark, group, options)
+            found |= compare_group(self.spark, group, tables, options)
             work = replace(work, done=work.done + rows)
         for number, task in enumerate(tasks):
             if number in found:
                 yield found.pop(number)
                 continue
             work = replace(work, rows=task.rows)
-            which = f"table {number + 1} of {len(tasks)}, "
+            which = f"table {number + 1} of {len(tasks)}, {task.table}: "
 
             def report_table(text: str, work: Work = work, which: str = which) -> None:
                 report(f"{which}{text}", work)
 
-            yield self._compared(task, options, report_table)
+            sides = self.side(task.left, task, options), self.side(task.right, task, options)
+            yield compare_large(self.spark, tables[number], sides, report_table)
             work = replace(work, done=work.done + task.rows)
 
-    def _compared(
-        self, task: TableTask, options: CompareOptions, report: Callable[[str], None]
-    ) -> TableComparison:
-        left, right = (self._rows(feed, task, options) for feed in (task.left, task.right))
-        return compare_frames(
-            left,
-            right,
-            task.table,
-            task.rules,
-            limit=options.limit,
-            exact=options.exact,
-            window=options.window,
-            order=options.order,
-            differences_to=options.differences_to,
-            hidden=options.meaning.redacted_of(task.table),
-            mask=options.mask,
-            report=report,
-        )
-
-    def _rows(self, feed: OpenedFeed, task: TableTask, options: CompareOptions) -> DataFrame:
-        """Return the rows of a table as they are compared."""
-        table = with_bytes(task.table, task.replaced)
-        rows = decoded(self.spark, feed, table, options, task.rules.position)
-        frame = placed(rows, feed)
-        side: SideName = "left" if feed is task.left else "right"
-        readable = _with_readable_text(frame, task.replaced)
-        return with_changed_values(readable, task.table, options, side)
+    def side(self, feed: OpenedFeed, task: TableTask, options: CompareOptions) -> Side:
+        """Return the decoded rows of a table, to be sent."""
+        return lambda send: sent_rows(self.spark, feed, {0: task}, options, send)
 
     def unreadable(
         self,
@@ -152,128 +132,28 @@ class SparkEngine:
         options: CompareOptions,
     ) -> tuple[int, list[UnreadableMessage]]:
         """Return how many messages or rows can't be read, and the first of them."""
-        frames = []
-        for table in tables:
-            frame = decoded(self.spark, feed, table, options, position)
-            if position is not None:
-                frame = in_window(frame, position, options.window)
-            frames.append(errors_frame(frame))
-        errors = reduce(DataFrame.unionByName, frames).distinct().persist()
+        jobs = [job_for(feed, feed.own_table(table), options) for table in tables]
+        window = options.window
+        schema = ", ".join(f"{name} {kind}" for name, (kind, _) in _ERRORS.items())
+
+        def send(found: Iterable[tuple[int, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+            for _, batch in found:
+                errors = [
+                    (*place, *problem) for place, problem in errors_in(batch, position, window)
+                ]
+                if errors:
+                    columns = zip(zip(*errors, strict=True), _ERRORS.values(), strict=True)
+                    arrays = [pa.array(values, kind) for values, (_, kind) in columns]
+                    yield pa.RecordBatch.from_arrays(arrays, list(_ERRORS))
+
+        frame = decode_tables_frame(self.spark, feed.opened, jobs, send, schema)
+        errors = frame.distinct().persist()
         try:
             total = errors.count()
             first = errors.orderBy(*_ERROR_ORDER).limit(UNREADABLE_SHOWN).collect() if total else []
         finally:
             errors.unpersist()
-        return total, [_unreadable(row.asDict()) for row in first]
-
-
-def decoded(
-    spark: SparkSession,
-    feed: OpenedFeed,
-    table: CanonicalTable,
-    options: CompareOptions,
-    position: str | None = None,
-) -> DataFrame:
-    """Return the rows of a table by the names of the other feed.
-
-    ``position``: by which last rows are replayed.
-    """
-    frame = rows_of_shares(spark, feed, table, options, position)
-    return frame if feed.own_table(table) is table else _named(frame, table)
-
-
-def _named(frame: DataFrame, table: CanonicalTable) -> DataFrame:
-    """Return a frame with the table's names of columns."""
-    image = frame.schema["after"].dataType
-    assert isinstance(image, StructType)
-    fields = zip(table.column_names, image.fields, strict=True)
-    named = StructType([StructField(name, each.dataType) for name, each in fields])
-    return frame.withColumns({side: F.col(side).cast(named) for side in ("before", "after")})
-
-
-def placed(frame: DataFrame, feed: OpenedFeed) -> DataFrame:
-    """Return rows of Parquet files without the topic as if each file were a topic.
-
-    So their partitions are not taken for the numbers of files in a prefix.
-    """
-    if feed.source.kind != "parquet":
-        return frame
-    source = F.col("source")
-    topic, offset, file = (source.getField(name) for name in ("topic", "offset", "file"))
-    own = F.when(offset.isNotNull(), F.coalesce(topic, file)).otherwise(topic)
-    return frame.withColumn("source", source.withField("topic", own))
-
-
-def with_changed_values(
-    frame: DataFrame, table: CanonicalTable, options: CompareOptions, side: SideName
-) -> DataFrame:
-    """Return the rows of a side with times cut to their precision, and bytes without text form."""
-    cuts = options.meaning.cuts(table)
-    encodings = options.meaning.encodings(table, side)
-    kinds = {column.name: column.type for column in table.columns}
-    return _with_values(
-        frame,
-        {
-            **{name: _cutter(each) for name, each in cuts.items()},
-            **{
-                name: _of_items(_decoder(each))
-                if isinstance(kinds[name], ArrayType)
-                else _decoder(each)
-                for name, each in encodings.items()
-            },
-        },
-    )
-
-
-def _of_items(change: Callable[[Column], Column]) -> Callable[[Column], Column]:
-    return lambda value: F.transform(value, change)
-
-
-def _decoder(encoding: Encoding) -> Callable[[Column], Column]:
-    def decode(value: Column) -> Column:
-        text = value.cast("string")
-        if encoding.name == "hex":
-            decoded = F.unhex(text)
-        else:
-            decoded = F.unbase64(F.translate(text, "-_", "+/"))
-        return F.when(text.rlike(rf"\A(?:{encoding.pattern})\z"), decoded).otherwise(value)
-
-    return decode
-
-
-def _cutter(replacements: Sequence[Replacement]) -> Callable[[Column], Column]:
-    def cut(value: Column) -> Column:
-        for each in replacements:
-            kept = "".join(f"${number}" for number in range(1, each.groups + 1))
-            value = F.regexp_replace(value, each.pattern, kept)
-        return value
-
-    return cut
-
-
-def _with_readable_text(frame: DataFrame, names: Collection[str]) -> DataFrame:
-    """Return the rows with these columns of bytes as text, with U+FFFD for what is ill-formed."""
-    return _with_values(frame, dict.fromkeys(sorted(names), _readable)) if names else frame
-
-
-def _readable(value: Column) -> Column:
-    text = F.make_valid_utf8(value.cast("string"))
-    return F.regexp_replace(text, "\ufffd+", "\ufffd")
-
-
-def _with_values(frame: DataFrame, changes: Mapping[str, Callable[[Column], Column]]) -> DataFrame:
-    """Return the frame with other values of some columns, in both images."""
-    for name, change in changes.items():
-        frame = frame.withColumns(
-            {
-                side: F.col(side).withField(column_name(name), change(F.col(side).getField(name)))
-                for side in ("before", "after")
-            }
-        )
-    return frame
-
-
-def _unreadable(error: dict[str, Any]) -> UnreadableMessage:
-    problem = RowProblem(error["byte"], error["path"], error["clause"], error["problem"])
-    names = ("topic", "partition", "offset", "file", "line")
-    return unreadable_message(problem, MessagePlace(*(error[name] for name in names)))
+        size = len(MessagePlace._fields)
+        return total, [
+            unreadable_message(RowProblem(*row[size:]), MessagePlace(*row[:size])) for row in first
+        ]

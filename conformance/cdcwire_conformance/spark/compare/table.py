@@ -19,27 +19,23 @@ from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column as TableColumn
 from cdcwire.model.names import TableName
+from cdcwire_conformance.compare.embedded.engine import compared_table, job_for
+from cdcwire_conformance.compare.embedded.parquet import without_presence
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import Report
+from cdcwire_conformance.compare.feeds import Report, TableTask
 from cdcwire_conformance.compare.record import InputFile
 from cdcwire_conformance.compare.recording import file_in
 from cdcwire_conformance.compare.result import TableComparison
-from cdcwire_conformance.compare.rules import (
-    CompareOptions,
-)
+from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.sources.tables import TableUrl
-from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.database_rows import read_database_table
-from cdcwire_conformance.spark.compare.engine import (
-    SparkEngine,
-    decoded,
-    placed,
-    with_changed_values,
-)
-from cdcwire_conformance.spark.compare.images import column_name
+from cdcwire_conformance.spark.compare.database_rows import column_name, read_database_table
+from cdcwire_conformance.spark.compare.engine import SparkEngine
+from cdcwire_conformance.spark.compare.large_tables import compare_large
+from cdcwire_conformance.spark.compare.shuffle import sent_frame
 from cdcwire_conformance.spark.compare.table_errors import readable_table_errors
 from cdcwire_conformance.spark.hadoop import HadoopStore
+from cdcwire_conformance.spark.reading.frames import spark_schema
 from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
@@ -109,23 +105,19 @@ class SparkTable:
         self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
     ) -> TableComparison:
         """Compare the last rows of the feed with the rows of the table."""
-        own, rules = table.table, table.rules
-        rows = decoded(self.spark, feed, own, options, rules.position)
-        rows = rows.drop("before_has", "after_has")
-        return compare_frames(
-            with_changed_values(placed(rows, feed), own, options, "left"),
-            with_changed_values(
-                table_rows(self.frame, own, rows.schema, table.names), own, options, "right"
+        own = table.table
+        task = TableTask(own, feed, feed, table.rules, frozenset())
+        of_feed = SparkEngine(self.spark).side(feed, task, options)
+        schema = spark_schema(job_for(feed, own, options))
+        rows = table_rows(self.frame, own, schema, table.names)
+        return compare_large(
+            self.spark,
+            compared_table(own, frozenset(), table.rules, options),
+            (
+                lambda send: of_feed(lambda number, batch: send(number, without_presence(batch))),
+                lambda send: sent_frame(rows, send),
             ),
-            own,
-            rules,
-            limit=options.limit,
-            exact=options.exact,
-            window=options.window,
-            report=report,
-            differences_to=options.differences_to,
-            hidden=options.meaning.redacted_of(own),
-            mask=options.mask,
+            lambda text: report(f"{own}: {text}"),
         )
 
 

@@ -7,7 +7,7 @@ driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -44,7 +44,6 @@ from cdcwire_conformance.spark.reading.workers import SparkWorkers
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_NUMBERED = "number int, rows binary"
 FLAT_COLUMNS = ("op", "commit_ts", "sequence_id", "lsn")
 
 OtherColumns: TypeAlias = Literal["error", "skip"]
@@ -110,58 +109,50 @@ def decode_frame(
 
 
 def decode_tables_frame(
-    spark: SparkSession, opened: OpenedSource, jobs: Mapping[int, Job]
+    spark: SparkSession,
+    opened: OpenedSource,
+    jobs: Sequence[Job],
+    send: Callable[[Iterable[Numbered]], Iterator[pa.RecordBatch]],
+    schema: str,
 ) -> DataFrame:
-    """Return the rows of several tables, which are decoded in one pass.
+    """Return what is sent of the rows of several tables, which are decoded in one pass.
 
-    The columns are ``number`` of a job, and ``rows``: a batch of its rows as a stream of Arrow. The
-    batches of a job are in the order of the feed. The jobs differ in their tables only.
+    ``send`` makes rows of ``schema`` of decoded batches with the number of their job. The batches
+    of a job are in the order of the feed. The jobs differ in their tables only.
     """
-    numbers, in_order = list(jobs), list(jobs.values())
-
-    def numbered(found: Iterable[Numbered]) -> Iterator[pa.RecordBatch]:
-        for number, batch in found:
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, batch.schema) as stream:
-                stream.write_batch(batch)
-            columns = [
-                pa.array([numbers[number]], pa.int32()),
-                pa.array([sink.getvalue().to_pybytes()], pa.binary()),
-            ]
-            yield pa.RecordBatch.from_arrays(columns, ["number", "rows"])
 
     def decode_records(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from numbered(decode_tables(in_order, messages_of_batches(batches)))
+        yield from send(decode_tables(jobs, messages_of_batches(batches)))
 
     def decode_lines(share: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
         open_file = pieces[0].opener if len(pieces) == 1 else open_here
         messages = chain.from_iterable(map(messages_of_piece, pieces))
-        yield from numbered(decode_tables(in_order, messages, open_file))
+        yield from send(decode_tables(jobs, messages, open_file))
 
     source, prefix, workers = opened.source, opened.prefix, SparkWorkers(spark)
     if source.has_records:
-        return messages_of_records(spark, source).mapInArrow(decode_records, _NUMBERED)
+        return messages_of_records(spark, source).mapInArrow(decode_records, schema)
     if prefix is None:
-        return workers.frame(work_of_lines(source, workers.count), decode_lines, _NUMBERED)
-    tables = [[(job.table.schema, job.table.table)] for job in in_order]
+        return workers.frame(work_of_lines(source, workers.count), decode_lines, schema)
+    tables = [[(job.table.schema, job.table.table)] for job in jobs]
     names = [frozenset(file.name for file in prefix.files_of(each)) for each in tables]
     problems = [prefix.problems_of(each) for each in tables]
     folder, checkpoint = prefix.folder, prefix.checkpoint
 
     def decode_stored(share: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
-        for number, job in enumerate(in_order):
+        for number, job in enumerate(jobs):
             own = [file for file in files if file.name in names[number]]
             found = decode_files(job, folder, checkpoint, own)
-            yield from numbered((number, batch) for batch in found)
+            yield from send((number, batch) for batch in found)
 
     def decode_problems() -> Iterator[pa.RecordBatch]:
-        for number, job in enumerate(in_order):
+        for number, job in enumerate(jobs):
             found = problem_batches(job, problems[number])
-            yield from numbered((number, batch) for batch in found)
+            yield from send((number, batch) for batch in found)
 
     files = prefix.files_of(each for (each,) in tables)
-    frame = workers.frame(work_of_files(folder, files, workers.count), decode_stored, _NUMBERED)
-    return _before(spark, frame, decode_problems, _NUMBERED) if any(problems) else frame
+    frame = workers.frame(work_of_files(folder, files, workers.count), decode_stored, schema)
+    return _before(spark, frame, decode_problems, schema) if any(problems) else frame
 
 
 def _decoded_files(

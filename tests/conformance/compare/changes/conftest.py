@@ -50,8 +50,8 @@ def compare_tables(
 
 def _comparing(request: pytest.FixtureRequest, on_spark: bool) -> Callable[..., TableComparison]:
     """Return what compares two frames. Spark has to give the same, by fingerprints and exactly."""
-    from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
-    from cdcwire_conformance.compare.rules import DEFAULT_LIMIT, CompareOptions, ComparisonRules
+    from cdcwire_conformance.compare.embedded.tables import ComparedTable
+    from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
 
     def compare(
         left: Frame,
@@ -60,25 +60,22 @@ def _comparing(request: pytest.FixtureRequest, on_spark: bool) -> Callable[..., 
         rules: ComparisonRules = ComparisonRules(),  # noqa: B008
         **others: Any,
     ) -> TableComparison:
-        options = CompareOptions(
-            limit=others.get("limit", DEFAULT_LIMIT),
-            window=others.get("window"),
-            order=others.get("order", True),
-        )
-        sides = TableSides(table, left[0].schema.field("after").type, left, right)
-        found = compare_batches(sides, rules, options)
-        assert found == compare_batches(sides, rules, replace(options, exact=True))
+        options = CompareOptions(**others)
+        image = left[0].schema.field("after").type
+        found = ComparedTable(table, image, rules, options).compared(left, right)
+        exact = replace(options, exact=True)
+        assert found == ComparedTable(table, image, rules, exact).compared(left, right)
         if on_spark:
             import pyarrow as pa
 
-            from cdcwire_conformance.spark.compare.changes import compare_frames
+            from cdcwire_conformance.spark.compare.frames import compare_frames
 
             spark = request.getfixturevalue("spark")
             ours, theirs = (
                 spark.createDataFrame(pa.Table.from_batches(each)) for each in (left, right)
             )
-            for exact in (False, True):
-                again = compare_frames(ours, theirs, table, rules, exact=exact, **others)
+            for each in (options, exact):
+                again = compare_frames(ours, theirs, table, rules, each)
                 assert _in_order(replace(again, left_out=())) == _in_order(found)
         return found
 

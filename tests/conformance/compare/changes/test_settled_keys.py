@@ -5,8 +5,10 @@ The same feeds are compared by all columns too, and bucket by bucket.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -18,8 +20,10 @@ from cdcwire.model.kinds import BytesType, Column, FloatType, IntType, Role, Tex
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire_conformance.compare.embedded import tables
-from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
+from cdcwire_conformance.compare.embedded import parts, tables
+from cdcwire_conformance.compare.embedded.tables import ComparedTable, PartResult, WholeSides
+from cdcwire_conformance.compare.narrow.places import Eras
+from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import (
     CompareOptions,
     ComparisonRules,
@@ -28,6 +32,10 @@ from cdcwire_conformance.compare.rules import (
 )
 
 Change: TypeAlias = "dict[str, Any]"
+
+COUNTS = st.lists(st.sampled_from([1, 2, 7]), min_size=3, max_size=3)
+"""Of buckets in which rows are settled, in which facts of sides are found, and in which the rest is
+compared."""
 
 PRIMARY: frozenset[Role] = frozenset({"primary", "handle"})
 UNIQUE: frozenset[Role] = frozenset({"unique"})
@@ -209,19 +217,56 @@ def test_result_is_that_of_all_columns(
             right = [each for each in right if each["op"] in ("insert", "read")]
             right = [{**each, "op": "insert", "ts": None, "lsn": None} for each in right]
             right = [{name: each[name] for name in each if name != "ts"} for each in right]
-    frames = [cut(data, changes_of_table(table, each)) for each in (left, right)]
+    ours, theirs = (cut(data, changes_of_table(table, each)) for each in (left, right))
     image = changes_of_table(table, []).schema.field("after").type
-    sides = TableSides(table, image, frames[0], frames[1])
     options = CompareOptions(
         window=window, order=data.draw(st.booleans()), limit=data.draw(st.sampled_from([2, 20]))
     )
-    found = compare_batches(sides, rules, options)
-    assert repr(found) == repr(compare_batches(sides, rules, replace(options, exact=True)))
+    compared = ComparedTable(table, image, rules, options)
+    exact = replace(compared, options=replace(options, exact=True))
+    found = compared.compared(ours, theirs)
+    assert repr(found) == repr(exact.compared(ours, theirs))
     with pytest.MonkeyPatch.context() as patch:
         for count in (1, 2, 7):
             patch.setattr(tables, "ROWS_TOGETHER", max(1, -(-(len(left) + len(right)) // count)))
-            in_buckets = compare_batches(sides, rules, replace(options, exact=True))
-            assert repr(found) == repr(in_buckets)
+            assert repr(found) == repr(exact.compared(ours, theirs))
+    for one in (compared, exact):
+        assert found == in_parts(one, [ours, theirs], data.draw(COUNTS))
+
+
+def in_parts(compared: ComparedTable, sides: list[list[Any]], counts: list[int]) -> TableComparison:
+    """Compare two sides as many processes do, each of which knows some of the rows."""
+
+    def gathered(
+        send: Callable[[Any, int], Iterable[tuple[int, Any]]],
+    ) -> list[tuple[int, tuple[list[Any], list[Any]]]]:
+        found: dict[int, tuple[list[Any], list[Any]]] = {}
+        for side, batches in enumerate(sides):
+            for batch in batches:
+                for bucket, rows in send(batch, side):
+                    found.setdefault(bucket, ([], []))[side].append(rows)
+        return sorted(found.items(), reverse=True)
+
+    narrow = gathered(lambda batch, side: parts.narrow_parts(compared, batch, side, counts[0]))
+    settled = parts.joined(parts.settled(compared, *both) for _, both in narrow)
+    moved, found_eras = [set[int](), set[int]()], [Eras({}), Eras({})]
+    for _, both in gathered(lambda batch, _: parts.half_parts(batch, counts[1])):
+        for side in (0, 1):
+            moved[side] |= compared.key_changes(both[side], side)
+    eras = gathered(lambda batch, side: parts.era_parts(compared, batch, side, counts[1]))
+    for _, both in eras:
+        for side in (0, 1):
+            found_eras[side] = found_eras[side].with_parts(parts.eras(both[side]))
+    results = [PartResult(settled.counts)]
+    send = partial(parts.open_parts, compared, ids=settled.ids, count=counts[2])
+    for bucket, both in gathered(lambda batch, side: send(batch, side)):
+        known = WholeSides((frozenset(moved[0]), frozenset(moved[1])))
+        found = compared.part(*both, (bucket, counts[2]), known)
+        if found.lacks_eras:
+            known = replace(known, eras=(found_eras[0], found_eras[1]))
+            found = compared.part(*both, (bucket, counts[2]), known)
+        results.append(found)
+    return compared.merged(pickle.loads(pickle.dumps(results)))
 
 
 def cut(data: st.DataObject, frame: Any) -> list[Any]:
@@ -240,11 +285,11 @@ def test_update_that_changes_nothing_is_not_one_without_old_values(
         changes_of_table(table, [{"op": "update", "before": before, "after": image, "ts": 5}])
         for before in (image, None)
     )
-    sides = TableSides(
-        table, left.schema.field("after").type, left.to_batches(), right.to_batches()
-    )
+    image = left.schema.field("after").type
     for exact in (False, True):
-        found = compare_batches(sides, RULES["changed columns"], CompareOptions(exact=exact))
+        options = CompareOptions(exact=exact)
+        compared = ComparedTable(table, image, RULES["changed columns"], options)
+        found = compared.compared(left.to_batches(), right.to_batches())
         assert found.counts is not None
         assert (found.counts.same, found.counts.changed) == (0, 1)
 
@@ -260,11 +305,10 @@ def test_update_that_sends_one_changed_column_of_its_key_has_left_the_whole_key(
         changes_of_table(table, [first, second])
         for second in (moved, {"op": "insert", "after": new, "ts": 2})
     )
-    sides = TableSides(
-        table, left.schema.field("after").type, left.to_batches(), right.to_batches()
-    )
+    image = left.schema.field("after").type
     rules = final_rules(RULES["changed columns"])
     for exact in (False, True):
-        found = compare_batches(sides, rules, CompareOptions(exact=exact))
+        compared = ComparedTable(table, image, rules, CompareOptions(exact=exact))
+        found = compared.compared(left.to_batches(), right.to_batches())
         assert found.counts is not None
         assert (found.counts.same, found.counts.only_right) == (1, 1)
