@@ -117,7 +117,7 @@ class SparkEngine:
                 report(f"{which}{text}", work)
 
             sides = self.side(task.left, task, options), self.side(task.right, task, options)
-            yield compare_large(self.spark, tables[number], sides, report_table)
+            yield compare_large(self.spark, tables[number], sides, report_table, task.rows)
             work = replace(work, done=work.done + task.rows)
 
     def side(self, feed: OpenedFeed, task: TableTask, options: CompareOptions) -> Side:

@@ -33,6 +33,7 @@ from cdcwire_conformance.spark.compare.shuffle import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_ROWS_OF_A_BUCKET = 1_000_000  # as numbers, some 100 bytes each
 _BITS_OF_DIFFERENCE = 40  # of the number of a difference, below that of its bucket
 
 
@@ -41,12 +42,14 @@ def compare_large(
     table: ComparedTable,
     sides: tuple[Side, Side],
     report: Callable[[str], None],
+    rows: int = 0,
 ) -> TableComparison:
     """Compare a table. ``report`` is called with each step. Raises: what Spark raises.
 
-    ``spark.sql.shuffle.partitions`` is the number of buckets: of more rows there should be more.
+    ``rows``: of both sides, as far as they are known. There are at least as many buckets as
+    ``spark.sql.shuffle.partitions`` says.
     """
-    return _Large(spark, table, sides, report).result()
+    return _Large(spark, table, sides, report, rows).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class _Large:
     table: ComparedTable
     sides: tuple[Side, Side]
     report: Callable[[str], None]
+    rows: int
 
     def result(self) -> TableComparison:
         table = self.table
@@ -138,8 +142,12 @@ class _Large:
         return left, right
 
     @property
-    def _buckets(self) -> int:
+    def _partitions(self) -> int:
         return int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+
+    @property
+    def _buckets(self) -> int:
+        return max(self._partitions, self.rows // _ROWS_OF_A_BUCKET)
 
     def _found(
         self,
@@ -153,6 +161,5 @@ class _Large:
             side(lambda _, batch, number=number: send(number, batch))  # type: ignore[misc]
             for number, side in enumerate(self.sides)
         )
-        partitions = min(count, self._buckets)
-        found = brought_together(left, right, partitions, run)
+        found = brought_together(left, right, min(count, self._partitions), run)
         return [each for _, each in results_of(found, differences_to)]
