@@ -34,8 +34,7 @@ from cdcwire_conformance.compare.rules import (
 Change: TypeAlias = "dict[str, Any]"
 
 COUNTS = st.lists(st.sampled_from([1, 2, 7]), min_size=3, max_size=3)
-"""Of buckets in which rows are settled, in which facts of sides are found, and in which the rest is
-compared."""
+"""The numbers of buckets in the three steps: settle rows, find facts of sides, compare the rest."""
 
 PRIMARY: frozenset[Role] = frozenset({"primary", "handle"})
 UNIQUE: frozenset[Role] = frozenset({"unique"})
@@ -235,7 +234,7 @@ def test_result_is_that_of_all_columns(
 
 
 def in_parts(compared: ComparedTable, sides: list[list[Any]], counts: list[int]) -> TableComparison:
-    """Compare two sides as many processes do, each of which knows some of the rows."""
+    """Compare two sides as many processes do. Each of them knows some of the rows."""
 
     def gathered(
         send: Callable[[Any, int], Iterable[tuple[int, Any]]],
