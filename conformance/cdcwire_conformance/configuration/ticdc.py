@@ -30,10 +30,11 @@ _QUEUES = frozenset({"kafka", "kafka+ssl", "pulsar", "pulsar+ssl", "pulsar+http"
 _STORES = frozenset({"file", "nfs", "s3", "gcs", "gs", "azblob", "azure"})
 _DATABASES = frozenset({"mysql", "mysql+ssl", "tidb", "tidb+ssl"})
 
-_SHOWN_BY_MESSAGES = ("output-row-key",)
+_SHOWN_BY_MESSAGES = ("output-row-key", "only-output-pk-columns")
 # Settings that no message depends on, or that messages show.
 _UNUSED_PARAMETERS = (
     *("kafka-version", "kafka-client-id", "partition-num", "replication-factor", "compression"),
+    "max-retry",
     *("auto-create-topic", "required-acks", "dial-timeout", "write-timeout", "read-timeout"),
     *("enable-tls", "ca", "cert", "key", "insecure-skip-verify", "sasl-*"),
     *("worker-count", "flush-interval", "flush-concurrency", "output-column-id"),
@@ -47,22 +48,18 @@ _UNUSED_PARAMETERS = (
     *_SHOWN_BY_MESSAGES,
 )
 _UNUSED_SETTINGS = (
-    *("memory-quota", "case-sensitive", "force-replicate", "check-gc-safe-point"),
+    *("memory-quota", "performance-mode", "check-gc-safe-point", "event-collector-*"),
+    *("case-sensitive", "force-replicate", "sink.case-sensitive", "sink.force-replicate"),
+    *("enable-active-active", "active-active-*"),
     *("ignore-ineligible-table", "enable-old-value", "enable-sync-point", "sync-point-*"),
     *("sql-mode", "bdr-mode", "changefeed-error-stuck-duration", "enable-table-monitor"),
-    *(
-        "keyspace",
-        "async-ddl-timeout",
-        "mounter.*",
-        "filter.*",
-        "scheduler.*",
-        "consistent.*",
-        "synced-status.*",
-    ),
-    "integrity.corruption-handle-level",
+    *("keyspace", "async-ddl-timeout", "mounter.*", "filter.*"),
+    *("scheduler.*", "consistent.*", "synced-status.*"),
+    *("integrity.corruption-handle-level", "sink.integrity.corruption-handle-level"),
     *("sink.dispatchers", "sink.column-selectors", "sink.encoder-concurrency", "sink.safe-mode"),
     *("sink.transaction-atomicity", "sink.enable-kafka-sink-v2", "sink.advance-timeout-in-sec"),
     *("sink.send-*", "sink.mysql-config.*", "sink.pulsar-config.*"),
+    *(f"sink.{name}" for name in _SHOWN_BY_MESSAGES),
     *(f"sink.kafka-config.codec-config.{name}" for name in _SHOWN_BY_MESSAGES),
     "sink.kafka-config.glue-schema-registry-config.*",
     "sink.kafka-config.output-raw-change-event",

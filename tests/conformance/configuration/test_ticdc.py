@@ -84,6 +84,67 @@ claim-check-raw-value = true
 """
 
 
+# All settings of pingcap/ticdc@b813e76, its branch for release 8.5.5 of 13 Feb 2026 included.
+SINK_SETTINGS = """
+sink: transaction-atomicity dispatchers column-selectors encoder-concurrency terminator
+ date-separator enable-partition-separator file-index-digit enable-kafka-sink-v2
+ only-output-updated-columns delete-only-output-handle-key-columns content-compatible safe-mode
+ advance-timeout-in-sec send-bootstrap-interval-in-sec send-bootstrap-in-msg-count
+ send-bootstrap-to-all-partition send-all-bootstrap-at-start debezium-disable-schema case-sensitive
+ force-replicate only-output-pk-columns schema-registry
+sink.csv: delimiter quote null include-commit-ts binary-encoding-method output-old-value
+ output-handle-key output-field-header
+sink.open: output-old-value
+sink.debezium: output-old-value include-start-ts
+sink.integrity: integrity-check-level corruption-handle-level
+sink.kafka-config: partition-num replication-factor kafka-version max-message-bytes compression
+ kafka-client-id auto-create-topic dial-timeout write-timeout read-timeout required-acks sasl-user
+ sasl-password sasl-mechanism sasl-gssapi-auth-type sasl-gssapi-keytab-path
+ sasl-gssapi-kerberos-config-path sasl-gssapi-service-name sasl-gssapi-user sasl-gssapi-password
+ sasl-gssapi-realm sasl-gssapi-disable-pafxfast sasl-oauth-client-id sasl-oauth-client-secret
+ sasl-oauth-token-url sasl-oauth-scopes sasl-oauth-grant-type sasl-oauth-audience enable-tls ca cert
+ key insecure-skip-verify output-raw-change-event
+sink.kafka-config.codec-config: enable-tidb-extension max-batch-size avro-enable-watermark
+ avro-decimal-handling-mode avro-bigint-unsigned-handling-mode avro-include-before-value
+ encoding-format output-row-key
+sink.kafka-config.large-message-handle: large-message-handle-option
+ large-message-handle-compression claim-check-storage-uri claim-check-raw-value
+sink.kafka-config.glue-schema-registry-config: registry-name region access-key secret-access-key
+ token
+sink.pulsar-config: compression-type pulsar-version output-raw-change-event
+sink.mysql-config: worker-count time-zone async-ddl-timeout
+sink.cloud-storage-config: worker-count flush-interval file-size spool-disk-quota spool-base-dir
+ output-column-id file-expiration-days file-cleanup-cron-spec flush-concurrency use-table-id-as-path
+ output-raw-change-event
+"""
+ALL_SETTINGS = f"""
+root: performance-mode memory-quota case-sensitive force-replicate check-gc-safe-point
+ enable-sync-point enable-table-monitor ignore-ineligible-table bdr-mode sync-point-interval
+ sync-point-retention changefeed-error-stuck-duration enable-active-active
+ active-active-progress-interval active-active-sync-stats-interval event-collector-batch-count
+ event-collector-batch-bytes sql-mode
+filter: rules ignore-txn-start-ts event-filters
+mounter: worker-num
+consistent: level storage flush-interval use-file-backend
+consistent.memory-usage: memory-quota-percentage
+scheduler: enable-table-across-nodes region-threshold write-key-threshold enable-splittable-check
+ force-split
+integrity: integrity-check-level corruption-handle-level
+synced-status: synced-check-interval checkpoint-interval
+{SINK_SETTINGS}
+"""
+PARAMETERS = """
+ enable-tidb-extension max-batch-size max-message-bytes avro-decimal-handling-mode
+ avro-bigint-unsigned-handling-mode avro-include-before-value avro-enable-watermark schema-registry
+ only-output-updated-columns content-compatible debezium-disable-schema debezium-include-start-ts
+ encoding-format output-row-key only-output-pk-columns partition-num replication-factor
+ kafka-version max-retry compression kafka-client-id auto-create-topic dial-timeout write-timeout
+ read-timeout required-acks sasl-user sasl-password sasl-mechanism sasl-gssapi-auth-type enable-tls
+ ca cert key insecure-skip-verify worker-count flush-interval file-size use-table-id-as-path
+ spool-disk-quota spool-base-dir transaction-atomicity
+"""
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Path:
     return tmp_path / "changefeed.toml"
@@ -233,6 +294,18 @@ def test_unknown_settings_are_named_and_settings_of_other_formats_are_not(write:
     assert warning == f"{write}: ignored: unknown settings x, sink.csv.delimeter"
     [warning] = read_ticdc("kafka://b/t?protocol=craft&max-batch-sise=2", None).warnings
     assert warning == "sink URI: ignored: unknown parameter max-batch-sise"
+
+
+def test_no_setting_of_the_newest_producer_is_unknown(write: Path) -> None:
+    text = ""
+    for section in ALL_SETTINGS.replace("\n ", " ").split("\n"):
+        name, _, settings = section.partition(":")
+        text += f"[{name}]\n" if name not in ("", "root") else ""
+        text += "".join(f"{each} = 0\n" for each in settings.split())
+    write.write_text(text)
+    parameters = "&".join(f"{name}=0" for name in PARAMETERS.split())
+    uri = f"kafka://b/t?protocol=canal-json&{parameters}"
+    assert read_ticdc(uri, str(write)).warnings == ()
 
 
 def test_the_end_of_a_secret_with_an_ampersand_is_not_shown(write: Path) -> None:

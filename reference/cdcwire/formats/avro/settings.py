@@ -15,6 +15,7 @@ BigintUnsignedMode: TypeAlias = Literal["long", "string"]
 
 _KAFKA = "sink.kafka-config"
 _CODEC = f"{_KAFKA}.codec-config"
+_INTEGRITY = {"none": False, "correctness": True}
 DIALECTS = ("shipped", "float-as-double", "ticdc")
 
 
@@ -64,8 +65,9 @@ class Settings(ZoneSettings):
         "integrity",
         False,
         "Write a checksum with each row; needs the extension and both modes as string.",
-        settings=changefeed(
-            "integrity.integrity-check-level", {"none": False, "correctness": True}
+        settings=(
+            *changefeed("integrity.integrity-check-level", _INTEGRITY),
+            *changefeed("sink.integrity.integrity-check-level", _INTEGRITY),
         ),
     )
     namespace: str = option("namespace", "default", "First part of the namespace of records.")

@@ -68,6 +68,7 @@ _KINDS: dict[str, SchemaChangeKind] = {
 _OPS: dict[str, Op] = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 TYPES = {op: kind for kind, op in _OPS.items()}
 _MESSAGE_ID = re.compile(r"-?[0-9]{1,19}")
+_TIMESTAMP = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 def events_of(
@@ -104,7 +105,7 @@ def events_of(
     if message.type == WATERMARK:
         position = replace(position, commit_ts=extension.watermark_ts)
         return [Progress("watermark", position, extra)]
-    is_cut = extension.only_handle_key
+    is_cut = extension.only_handle_key or extension.origin_ts is not None
     location = extension.claim_check_location
     if location and location in blobs:
         with reading_claim_check():
@@ -137,8 +138,13 @@ def _extra_of(message: Message) -> Extra:
         extra["message_id"] = str(message.id)
     if message.gtid:
         extra["gtid"] = message.gtid
-    if message.tidb is not None and message.tidb.rowkey is not None:
-        extra["row_key"] = b64decode(message.tidb.rowkey)
+    extension = message.tidb or Extension()
+    if extension.rowkey is not None:
+        extra["row_key"] = b64decode(extension.rowkey)
+    if extension.origin_ts is not None:
+        extra["origin_ts"] = str(extension.origin_ts)
+    if extension.checksum is not None:
+        extra["checksum"] = b64decode(extension.checksum)
     return extra
 
 
@@ -295,16 +301,14 @@ def _row_extension(
     event: RowChange, settings: Settings, is_key_only: bool, cut: Cut | None
 ) -> Extension | None:
     location = event.extra.get("claim_check")
-    row_key = event.extra.get("row_key")
     if not isinstance(location, (str, type(None))):
         path = ("extra", "claim_check")
         raise EncodeError("a location is text", "canal-json: claim check", path)
-    if not isinstance(row_key, (bytes, type(None))):
-        path = ("extra", "row_key")
-        raise EncodeError("a row key is bytes", "canal-json: tidb extension", path)
+    row_key, checksum = (_base64(event.extra, name) for name in ("row_key", "checksum"))
+    origin_ts = _origin_ts(event.extra)
     if cut is not None:
         location = cut.location
-    is_cut = cut is not None or event.sent == "key"
+    is_cut = cut is not None or (event.sent == "key" and origin_ts is None)
     only_handle_key = is_cut and not location and not (is_key_only and cut is None)
     if not settings.tidb_extension:
         problem = "it has its place in _tidb, and enable-tidb-extension is off"
@@ -318,8 +322,29 @@ def _row_extension(
         None,
         only_handle_key,
         location or "",
-        None if row_key is None else b64encode(row_key).decode("ascii"),
+        row_key,
+        origin_ts,
+        checksum,
     )
+
+
+def _origin_ts(extra: Extra) -> int | None:
+    text = extra.get("origin_ts")
+    if text is None:
+        return None
+    if not isinstance(text, str) or not _TIMESTAMP.fullmatch(text):
+        path = ("extra", "origin_ts")
+        raise EncodeError(f"{text!r:.40} is not a timestamp", "canal-json: tidb extension", path)
+    return int(text)
+
+
+def _base64(extra: Extra, name: str) -> str | None:
+    value = extra.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, bytes):
+        raise EncodeError("it is not bytes", "canal-json: tidb extension", ("extra", name))
+    return b64encode(value).decode("ascii")
 
 
 def commit_ts_of(position: Position) -> int:

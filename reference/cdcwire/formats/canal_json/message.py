@@ -33,6 +33,8 @@ class Extension:
     """The member ``_tidb``, which TiCDC adds.
 
     ``only_handle_key``: the row was cut to its handle key. ``rowkey``: base64.
+    ``origin_ts`` and ``checksum``: those of a row whose other columns are never sent; the latter is
+    base64.
     """
 
     commit_ts: int | None = None
@@ -40,6 +42,8 @@ class Extension:
     only_handle_key: bool = False
     claim_check_location: str = ""
     rowkey: str | None = None
+    origin_ts: int | None = None
+    checksum: str | None = None
     unknown: Unknown = ()
 
 

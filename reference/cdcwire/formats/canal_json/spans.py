@@ -56,6 +56,8 @@ _EXTENSION_CLAUSES = {
     "onlyHandleKey": "canal-json: handle key only",
     "claimCheckLocation": "canal-json: claim check",
     "rowkey": "canal-json: tidb extension",
+    "originTs": "canal-json: tidb extension",
+    "checksum": "canal-json: tidb extension",
 }
 _PARTS: dict[str, tuple[EventPart, ...]] = {
     "database": ("schema", "database"),
@@ -72,6 +74,8 @@ _EXTRAS = {
     "id": "message_id",
     "gtid": "gtid",
     "rowkey": "row_key",
+    "originTs": "origin_ts",
+    "checksum": "checksum",
     "claimCheckLocation": "claim_check",
 }
 _TIMES = frozenset({"es", "ts"})

@@ -61,7 +61,10 @@ KNOWN_MEMBERS = frozenset(
     }
 )
 KNOWN_EXTENSION = frozenset(
-    {"commitTs", "watermarkTs", "onlyHandleKey", "claimCheckLocation", "rowkey"}
+    {
+        *("commitTs", "watermarkTs", "onlyHandleKey", "claimCheckLocation"),
+        *("rowkey", "originTs", "checksum"),
+    }
 )
 
 
@@ -204,26 +207,29 @@ def _read_extension(member: Member | None, data: bytes) -> Extension | None:
         found = expect_object(member.value, member.start, CLAUSE_EXTENSION)
         known = found.by_name
         timestamps = []
-        for name in ("commitTs", "watermarkTs"):
+        for name in ("commitTs", "watermarkTs", "originTs"):
             given = known.get(name)
             clause = "canal-json: watermarks" if name == "watermarkTs" else CLAUSE_EXTENSION
             timestamps.append(None if given is None else integer_of(given, 0, UINT64_END, clause))
         cut = known.get("onlyHandleKey")
         location = known.get("claimCheckLocation")
-        rowkey = known.get("rowkey")
         return Extension(
             timestamps[0],
             timestamps[1],
             cut is not None and flag_of(cut, "canal-json: handle key only"),
             "" if location is None else text_of(location, "canal-json: claim check"),
-            None if rowkey is None else _read_rowkey(rowkey),
+            _read_base64(known.get("rowkey")),
+            timestamps[2],
+            _read_base64(known.get("checksum")),
             unknown_of(found, KNOWN_EXTENSION, data),
         )
 
 
-def _read_rowkey(member: Member) -> str:
+def _read_base64(member: Member | None) -> str | None:
+    if member is None:
+        return None
     text = text_of(member, CLAUSE_EXTENSION)
-    with step("rowkey"):
+    with step(member.name):
         read_base64(text, member.start, CLAUSE_EXTENSION)
     return text
 
@@ -357,5 +363,12 @@ def _write_extension(extension: Extension, dialect: Dialect) -> str:
             members["claimCheckLocation"] = _write_text("claimCheckLocation", location, dialect)
         if extension.rowkey is not None:
             members["rowkey"] = _write_text("rowkey", extension.rowkey, dialect)
+        if extension.origin_ts is not None:
+            with step("originTs"):
+                members["originTs"] = write_integer(
+                    extension.origin_ts, 0, UINT64_END, CLAUSE_EXTENSION
+                )
+        if extension.checksum is not None:
+            members["checksum"] = _write_text("checksum", extension.checksum, dialect)
         _add_unknown(members, extension.unknown)
         return _object(members, dialect)

@@ -322,6 +322,18 @@ def test_extra_of_a_row_comes_back() -> None:
     assert dict(found.extra) == extra
 
 
+def test_a_row_with_origin_and_checksum_has_its_key_only_and_comes_back() -> None:
+    extra: Extra = {"origin_ts": "18446744073709551615", "checksum": b"\x00\xff"}
+    key = Image.of([pair for pair in INSERT.after.pairs if pair[0].name == "id"])  # type: ignore[union-attr]  # it has one
+    event = replace(INSERT, after=key, sent="key", extra=extra)
+    message = from_event(event, EXTENDED)
+    assert message.tidb is not None
+    assert not message.tidb.only_handle_key
+    found = read(message)
+    assert isinstance(found, RowChange)
+    assert (found.sent, dict(found.extra)) == ("key", extra)
+
+
 def test_columns_that_are_not_wanted_are_left_out() -> None:
     message = from_event(UPDATE)
     selection = Selection(columns=frozenset({"v"}))
@@ -411,6 +423,18 @@ REFUSED = {
         EXTENDED,
         "official canal",
         ("extra", "gtid"),
+    ),
+    "origin timestamp of letters": (
+        replace(INSERT, extra={"origin_ts": "x"}),
+        EXTENDED,
+        "tidb extension",
+        ("extra", "origin_ts"),
+    ),
+    "checksum of text": (
+        replace(INSERT, extra={"checksum": "x"}),
+        EXTENDED,
+        "tidb extension",
+        ("extra", "checksum"),
     ),
     "row key of text": (
         replace(INSERT, extra={"row_key": "x"}),
