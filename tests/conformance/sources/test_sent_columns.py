@@ -114,6 +114,17 @@ def test_definition_that_does_not_decide_is_an_error_or_not_used(
     assert "Give column-selectors or a definition of exactly the columns" in error
 
 
+def test_commit_ts_in_place_of_a_column_that_is_not_sent_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = (ID, text_column("b"), text_column("c"))
+    folder = prefix_of(tmp_path / "prefix", columns, f'"I","t","shop",{T + 1},1,"z"\r\n')
+    assert main(["decode", "csv", str(folder)]) == 1
+    error = capsys.readouterr().err
+    assert f"{T + 1} is not within -2147483648 to 2147483647" in error
+    assert "the first may be the commit-ts of include-commit-ts (in records[0].columns.id" in error
+
+
 @pytest.mark.parametrize("told", ["nothing", "ddl", "changefeed"])
 def test_hidden_column_of_an_index_on_an_expression(
     told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -13,7 +13,13 @@ from contextlib import suppress
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.formats.csv.message import Field, File, Handle, Operation, Record
-from cdcwire.formats.csv.records import Located, is_clustered, read_names, read_record
+from cdcwire.formats.csv.records import (
+    Located,
+    commit_ts_hint,
+    is_clustered,
+    read_names,
+    read_record,
+)
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.csv.tables import (
     Definitions,
@@ -209,7 +215,7 @@ def record_event(
         if codec is None:
             continue
         with step("columns", plan.names[index]):
-            value, is_ambiguous = _read(codec.read, record.fields[index], index, start_of)
+            value, is_ambiguous = _read(codec.read, record, index, start_of)
         values.append(value)
         if is_ambiguous:
             ambiguous.append(plan.names[index])
@@ -219,14 +225,16 @@ def record_event(
 
 def _read(
     read: Callable[[Field, int], tuple[Value, bool]],
-    field: Field,
+    record: Record,
     index: int,
     start_of: Callable[[int], int],
 ) -> tuple[Value, bool]:
     try:
-        return read(field, 0)
+        return read(record.fields[index], 0)
     except DecodeError as error:
         error.offset = start_of(index)
+        if index == 0 and record.commit_ts is None:
+            error.problem += commit_ts_hint(record.fields[index])
         raise
 
 

@@ -21,6 +21,7 @@ MAX_COLUMNS = 4096  # TiDB's limit
 
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
 _COMMIT_TS = re.compile(rb"[1-9][0-9]{16,19}")  # of this century
+_MAY_BE_COMMIT_TS = "; the first may be the commit-ts of include-commit-ts"
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
 _WORDS = {b"true": True, b"false": False}
@@ -83,8 +84,8 @@ def _fields(
             problem = (
                 f"there are more fields than the {meta.count} of the record and {count} columns"
             )
-            if not meta.settings.include_commit_ts and _COMMIT_TS.fullmatch(fields[0].raw):
-                problem += "; the first may be the commit-ts of include-commit-ts"
+            if not meta.settings.include_commit_ts:
+                problem += commit_ts_hint(fields[0])
             raise DecodeError(problem, stop, CLAUSE_RECORD)
         if index == MAX_COLUMNS:
             raise DecodeError(f"more than {MAX_COLUMNS} columns", stop, CLAUSE_LIMITS)
@@ -103,6 +104,11 @@ def _fields(
         )
         raise DecodeError(problem, _end(reader), CLAUSE_RECORD)
     return tuple(fields), tuple(starts)
+
+
+def commit_ts_hint(first: Field) -> str:
+    """Return what to add to an error of records without commit-ts, of which a column is first."""
+    return _MAY_BE_COMMIT_TS if _COMMIT_TS.fullmatch(first.raw) else ""
 
 
 def _end(reader: FieldReader) -> int:
