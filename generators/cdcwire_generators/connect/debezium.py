@@ -366,6 +366,7 @@ TICDC_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
         "enable-tidb-extension": (False,),
         "output-old-value": (True,),
         "cluster-id": ("default",),
+        "time-zone": ("",),
     }
 )
 DEBEZIUM_FEATURES: Mapping[str, Need] = MappingProxyType(

@@ -31,7 +31,7 @@ from cdcwire.core.configuration import (
 from cdcwire.core.options import option, options_of, settings_reader
 from cdcwire.debezium.connectors import SourceOf
 from cdcwire.debezium.message import PLACEHOLDER, ROUTER_FIELD
-from cdcwire.mysql.settings import TIDB_EXTENSION
+from cdcwire.mysql.settings import TIDB_EXTENSION, zone_option
 
 Dialect: TypeAlias = Literal[
     "debezium",
@@ -270,6 +270,12 @@ class TicdcSettings(Settings):
     )
     cluster_id: str = option(
         "cluster-id", "default", "With dialect=ticdc: cluster of events without one."
+    )
+    time_zone: str | None = option(
+        "time-zone",
+        "",
+        "With dialect=ticdc: time zone of TIMESTAMP values that are written and have none.",
+        convert=zone_option,
     )
 
 

@@ -271,6 +271,8 @@ def _label_converter(labels: tuple[str, ...] | None, *, is_set: bool) -> Callabl
 
 
 def _instant(kind: kinds.TimestampType, value: Value) -> str:
+    if kind.zone is None:
+        raise EncodeError(f"the zone of {value!r:.40} is not known; give time-zone", CLAUSE)
     text = counts.zoned_text(kind, value)
     head, _, fraction = text.removesuffix("Z").partition(".")
     if head == _ZERO_INSTANT[:-1] and not fraction.strip("0"):

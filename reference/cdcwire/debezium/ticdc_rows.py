@@ -24,11 +24,11 @@ class TicdcRow:
 
     ``op``: of the message. ``key``: the names of the key columns. ``listed``: the columns of the
     schema; it has virtual ones in their places, and all of them again at its end.
-    ``image``: the row whose key columns are the key.
+    ``image``: the row whose key columns are the key. ``time_zone``: of a TIMESTAMP without one.
     Raises: EncodeError.
     """
 
-    def __init__(self, event: RowChange, known: Table | None) -> None:
+    def __init__(self, event: RowChange, known: Table | None, time_zone: str | None = None) -> None:
         if event.half is not None:
             raise EncodeError("an update is one event, never two records", CLAUSE, ("half",))
         if event.op not in _OPS:
@@ -41,13 +41,14 @@ class TicdcRow:
         self.image = image
         defined = {column.name: column for column in (known and known.columns) or ()}
         self._defined = defined
+        self._time_zone = time_zone
         sent = {column.name: self._filled(column) for column in image.columns}
         order = [name for name in defined if name in sent]
         order += [name for name in sent if name not in defined]
         self._order = order
         virtual = [column for column in defined.values() if "virtual" in column.roles]
         listed = [
-            defined.get(name) or sent[name]
+            self._filled(defined.get(name) or sent[name])
             for name in (*defined, *order)
             if name in sent or "virtual" in defined[name].roles
         ]
@@ -67,6 +68,8 @@ class TicdcRow:
 
     def _filled(self, column: Column) -> Column:
         """Return a column with the parameters that only its definition gives."""
+        if isinstance(column.type, kinds.TimestampType) and column.type.zone is None:
+            column = replace(column, type=replace(column.type, zone=self._time_zone))
         defined = self._defined.get(column.name)
         if defined is None or type(defined.type) is not type(column.type):
             return column

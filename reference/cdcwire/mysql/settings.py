@@ -27,7 +27,7 @@ TERMINATOR = changefeed("sink.terminator", {"": "\r\n"})
 FILE_SIZE = changefeed("sink.cloud-storage-config.file-size", is_parameter=True)
 
 
-def _zone(text: str) -> str | None:
+def zone_option(text: str) -> str | None:
     """Return the name of a zone; None for the empty text. Raises: ValueError for another text."""
     if text and not is_zone(text):
         raise ValueError("is not a known time zone, such as Asia/Shanghai or +08:00")
@@ -42,7 +42,7 @@ class ZoneSettings:
         "time-zone",
         "",
         "Time zone of TIMESTAMP texts. Empty: unknown.",
-        convert=_zone,
+        convert=zone_option,
     )
 
 

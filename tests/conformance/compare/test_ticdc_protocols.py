@@ -14,9 +14,11 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 DDL = """
 CREATE TABLE shop.t (
   id BIGINT PRIMARY KEY, u BIGINT UNSIGNED, n INT, s VARCHAR(20), vb VARBINARY(10), d DATE,
-  dt DATETIME(3), ti TIME, y YEAR, e ENUM('a','b'), f DOUBLE, j JSON, bt BIT(5), b1 BIT(1)
+  dt DATETIME(3), ts TIMESTAMP(3) NULL, ti TIME, y YEAR, e ENUM('a','b'), f DOUBLE, j JSON, bt BIT(5),
+  b1 BIT(1)
 );
 """
+ZONE = "time-zone=+08:00"
 FEEDS = {
     "canal-json": ("enable-tidb-extension=true", "content-compatible=true"),
     "open-protocol": ("dialect=ticdc",),
@@ -41,7 +43,7 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("feeds")
     (folder / "t.sql").write_text(DDL, encoding="utf-8")
     for name, options in FEEDS.items():
-        words = [word for option in options for word in ("--option", option)]
+        words = [word for option in (*options, ZONE) for word in ("--option", option)]
         source = ["--rows", "60", "--ddl", str(folder / "t.sql"), "--to", str(folder / name)]
         assert main(["generate", format_of(name), *source, *words]) == 0
     return folder

@@ -61,7 +61,7 @@ def ticdc_messages(
             match event:
                 case RowChange():
                     known = definitions.get((event.table.schema, event.table.name))
-                    message = writer.row(event, TicdcRow(event, known))
+                    message = writer.row(event, TicdcRow(event, known, settings.time_zone))
                 case Progress(what="watermark"):
                     writer.expect_sent()
                     message = writer.of_json(watermark_parts(event, settings, is_avro=True))

@@ -44,7 +44,7 @@ def ticdc_messages(
             match event:
                 case RowChange():
                     known = definitions.get((event.table.schema, event.table.name))
-                    parts = _row_parts(event, TicdcRow(event, known), settings)
+                    parts = _row_parts(event, TicdcRow(event, known, settings.time_zone), settings)
                 case Progress(what="watermark"):
                     parts = watermark_parts(event, settings)
                 case SchemaChange():
