@@ -46,7 +46,7 @@ NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
 # Members of a type that are not Avro's own, and those of its logical type.
 Attributes: TypeAlias = Mapping[str, JsonValue]
 NO_ATTRIBUTES: Attributes = MappingProxyType({})
-_OF_LOGICAL_TYPES = ("logicalType", "scale", "precision")
+_KEPT = ("logicalType", "scale", "precision", "tidb_type")  # and those of Connect
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ def _attributes(known: Mapping[str, Member]) -> Attributes:
     found = {
         name: member.value
         for name, member in known.items()
-        if name.startswith("connect.") or name in _OF_LOGICAL_TYPES
+        if name.startswith("connect.") or name in _KEPT
     }
     return MappingProxyType(found) if found else NO_ATTRIBUTES
 

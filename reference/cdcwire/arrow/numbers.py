@@ -30,6 +30,8 @@ def number_builder(wire: NumberType, canonical: NumberType, target: pa.DataType)
         return lambda values: pa.array(list(map(_unwrapped, values)), pa.uint64()).cast(target)
     if isinstance(wire, DecimalType) and (pa.types.is_string(target) or _is_decimal(target)):
         return _decimals(target)
+    if isinstance(wire, DecimalType) and pa.types.is_floating(target):
+        return through(float, plain(target))
     if isinstance(wire, FloatType) and pa.types.is_string(target):
         return through(float_digits, plain(target))
     if pa.types.is_string(target):

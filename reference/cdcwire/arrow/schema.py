@@ -27,6 +27,7 @@ from cdcwire.arrow.types import (
     canonical_column,
     struct_type,
 )
+from cdcwire.connect.types import OPEN_DOUBLE
 from cdcwire.core.orders import Order
 from cdcwire.model import kinds
 from cdcwire.model.events import Table
@@ -264,6 +265,11 @@ def merge_tables(
                 f"column {ours.name}: periods are compared as microseconds, as one side has only "
                 f"these; a month is {DAYS_OF_MONTH} days"
             )
+        if _are_rounded(ours, other):
+            notes.append(
+                f"column {ours.name}: compared as numbers of 64 bits, since the producer of one "
+                "side rounds each DECIMAL to these"
+            )
         if types_differ(ours.type, other.type):
             kinds_of = (describe_kind(each.type) for each in (ours, other, columns[-1]))
             met.append("{} {} and {} as {}".format(ours.name, *kinds_of))
@@ -350,7 +356,9 @@ def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> Canonica
             columns.append(column)
             continue
         try:
-            columns.append(replace(own, type=kind_by_definition(column.type, own.type)))
+            kind = kind_by_definition(column.type, own.type)
+            source = column.source if isinstance(kind, kinds.FloatType) else own.source
+            columns.append(replace(own, type=kind, source=source))
         except NoCommonType:
             raise SchemaError(
                 f"table {table}: column {column.name}: the definition (--ddl or --tables) has "
@@ -377,7 +385,7 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
             lines.append(f"column {column.name}: only on the left ({describe_kind(column.type)})")
             continue
         try:
-            common_type(column.type, other.type)
+            _common_type(column, other)
         except NoCommonType as error:
             lines.append(
                 f"column {column.name}: {describe_kind(column.type)} on the left, "
@@ -392,8 +400,40 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
     return lines
 
 
+def _common_type(left: Column, right: Column) -> kinds.Type:
+    if _are_rounded(left, right):
+        return kinds.FloatType(64)
+    return kinds.FloatType(32) if _are_floats(left, right) else common_type(left.type, right.type)
+
+
+def _are_floats(left: Column, right: Column) -> bool:
+    """Return whether two columns are floats of 32 bits, one or both of them sent as a double.
+
+    A producer that does so has it in the column's source, as what the double is or may be.
+    """
+    sources = []
+    for each in (left, right):
+        is_short = each.type == kinds.FloatType(32)
+        is_double = each.type == kinds.FloatType(64)
+        sources.append("float" if is_short else each.source if is_double else None)
+    return "float" in sources and set(sources) <= {"float", OPEN_DOUBLE}
+
+
+def _are_rounded(left: Column, right: Column) -> bool:
+    """Return whether one of two columns is a DECIMAL, which the other has as a float.
+
+    A producer that rounds each DECIMAL has it in the column's source.
+    """
+    if isinstance(left.type, kinds.DecimalType):
+        left, right = right, left
+    is_float = left.type == kinds.FloatType(64) and left.source in ("decimal", OPEN_DOUBLE)
+    return is_float and isinstance(right.type, kinds.DecimalType)
+
+
 def _merge_columns(left: Column, right: Column, declared: Column | None) -> Column:
-    kind = common_type(left.type, right.type)
+    kind = _common_type(left, right)
+    if declared is not None and _are_rounded(left, right):
+        return replace(declared, type=kind)
     if declared is not None:
         common_type(kind, declared.type)
         return replace(declared, type=_declared_kind(declared.type, kind))

@@ -19,7 +19,7 @@ from cdcwire.connect import types
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, read_digits, unscaled_bytes
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.labels import declared_label, declared_labels, read_labels
-from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
+from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, TIDB_TYPE, Schema
 from cdcwire.connect.style import as_it_is
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.core.base64_text import write_base64
@@ -161,8 +161,11 @@ def column_of(name: str, schema: Schema) -> Column:
 def source_of(schema: Schema) -> str:
     """Return the type's name as a column keeps it, with that of items or values if they have one.
 
-    The items of an array that itself has a name are what the name says.
+    The items of an array that itself has a name are what the name says. TiCDC's type counts first.
     """
+    tidb_type = schema.parameter(TIDB_TYPE)
+    if tidb_type is not None:
+        return tidb_type
     inner = schema.items if schema.type == "array" else schema.values
     if schema.name is not None or inner is None:
         return schema.name or schema.type

@@ -36,6 +36,7 @@ ENUM = "io.debezium.data.Enum"
 ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
 TIDB_VECTOR = "io.debezium.data.TiDBVectorFloat32"  # TiCDC's: the text of a vector
+OPEN_DOUBLE = "double, float or decimal"  # the source of a number that TiCDC sends for all three
 BITS = "io.debezium.data.Bits"
 UNLIMITED_BITS = 2147483647  # the length of a bit string without a limit
 ONE_BIT = "bit(1)"  # on a boolean, where a definition says that it is a bit string

@@ -24,7 +24,7 @@ from cdcwire.model import kinds
 from cdcwire.model.events import Expression
 from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kinds import ABSENT, Column, Value
-from cdcwire.mysql.declared import BINARY_NAMES, DeclaredType, declared_type
+from cdcwire.mysql.declared import BINARY_NAMES, INTEGER_BITS, DeclaredType, declared_type
 from cdcwire.mysql.values import vector_text
 
 CLAUSE = "debezium-json: ticdc types"
@@ -128,13 +128,24 @@ def declared_of(column: Column) -> DeclaredType:
 @lru_cache(maxsize=1024)
 def _form(column: Column) -> ColumnForm:
     kind = column.type
-    if isinstance(kind, kinds.BoolType) and column.source == "boolean":  # as Connect names BIT(1)
+    if isinstance(kind, kinds.BoolType) and column.source in ("boolean", "bit"):  # BIT(1), as read
         return ColumnForm("bit", "boolean", _boolean)
-    declared = declared_of(column)
+    if kind == kinds.FloatType(64) and column.source in ("float", "decimal"):  # FLOAT(M,D), as read
+        return ColumnForm(column.source, "double", partial(_number, 64))
+    declared = declared_of(_as_named(column))
     base = declared.base
     suffix = " unsigned" if declared.is_unsigned and base not in _UNSIGNED_NOT_NAMED else ""
     form = _of_base(kind, declared)
     return replace(form, tidb_type=f"{base}{suffix}")
+
+
+def _as_named(column: Column) -> Column:
+    """Return an integer column, as read, with the kind of its ``tidb_type``; Connect's is wider."""
+    base, _, sign = (column.source or "").partition(" ")
+    bits = INTEGER_BITS.get(base)
+    if not isinstance(column.type, kinds.IntType) or bits is None or bits >= column.type.bits:
+        return column
+    return replace(column, type=kinds.IntType(bits, sign == "unsigned"))
 
 
 def _of_base(kind: kinds.Type, declared: DeclaredType) -> ColumnForm:

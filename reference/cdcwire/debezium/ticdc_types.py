@@ -28,8 +28,11 @@ _TYPES = "debezium-json: ticdc types"
 _BYTES = frozenset(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"))
 
 
-def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
-    """Return a change whose columns have the types that ``tidb_type`` or a definition gives."""
+def with_types(change: Change, tables: tuple[Table, ...], open_double: str | None = None) -> Change:
+    """Return a change whose columns have the types that ``tidb_type`` or a definition gives.
+
+    ``open_double``: what a double is that nothing says more of; None: a double.
+    """
     defined = _defined(change.source, tables)
     warnings = list(change.warnings)
     for row in (change.before, change.after):
@@ -46,10 +49,11 @@ def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
         if wrapped:
             problem = "TiCDC sends BIGINT UNSIGNED as a signed number, and no type is given of"
             warnings.append(f"{problem} {_shown(wrapped)} ({_TYPES})")
+    before, after = _row(change.before, "before", defined), _row(change.after, "after", defined)
     return replace(
         change,
-        before=_row(change.before, "before", defined),
-        after=_row(change.after, "after", defined),
+        before=_with_doubles(before, defined, open_double),
+        after=_with_doubles(after, defined, open_double),
         warnings=tuple(warnings),
     )
 
@@ -113,6 +117,26 @@ def _row(row: Row, name: str, defined: Mapping[str, kinds.Type]) -> Row:
     ]
     schema = replace(row.schema, fields=tuple(field for field, _ in pairs))
     return replace(row, schema=schema, values=tuple(value for _, value in pairs))
+
+
+def _with_doubles(row: Row, defined: Mapping[str, kinds.Type], open_double: str | None) -> Row:
+    """Return a row whose doubles say which of them are, or may be, a DECIMAL or a FLOAT(M,D)."""
+    fields = []
+    for field in row.schema.fields:
+        schema, kind = field.schema, defined.get(field.name)
+        is_open = schema.type == "double" and schema.parameter(TIDB_TYPE) is None
+        match kind:
+            case None:
+                name = open_double
+            case kinds.DecimalType():
+                name = "decimal"
+            case _:
+                name = "float" if kind == kinds.FloatType(32) else None
+        if is_open and name is not None:
+            parameters = (*(schema.parameters or ()), (TIDB_TYPE, name))
+            schema = replace(schema, parameters=parameters)
+        fields.append(Field(field.name, schema))
+    return replace(row, schema=replace(row.schema, fields=tuple(fields)))
 
 
 def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
