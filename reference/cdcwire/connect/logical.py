@@ -163,12 +163,9 @@ def source_of(schema: Schema) -> str:
 
     The items of an array that itself has a name are what the name says. TiCDC's type counts first.
     """
-    tidb_type = schema.parameter(TIDB_TYPE)
-    if tidb_type is not None:
-        return tidb_type
     inner = schema.items if schema.type == "array" else schema.values
     if schema.name is not None or inner is None:
-        return schema.name or schema.type
+        return schema.parameter(TIDB_TYPE) or schema.name or schema.type
     found = source_of(inner)
     if found == inner.type and inner.optional:
         return schema.type

@@ -34,6 +34,10 @@ class DecodeError(ValueError):
         self.clause = clause
         self.path = path
 
+    def add(self, hint: str) -> None:
+        """Add to the problem what its cause may be."""
+        self.problem = f"{self.problem}{hint}"
+
     def __reduce__(self) -> tuple[object, ...]:  # crosses process borders with its path
         return type(self), (self.problem, self.offset, self.clause, self.path)
 

@@ -234,7 +234,7 @@ def _read(
     except DecodeError as error:
         error.offset = start_of(index)
         if index == 0 and record.commit_ts is None:
-            error.problem += commit_ts_hint(record.fields[index])
+            error.add(commit_ts_hint(record.fields[index]))
         raise
 
 

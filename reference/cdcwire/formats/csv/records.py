@@ -107,7 +107,7 @@ def _fields(
 
 
 def commit_ts_hint(first: Field) -> str:
-    """Return what to add to an error of records without commit-ts, of which a column is first."""
+    """Return what an error of a record's first column says in addition, without commit-ts."""
     return _MAY_BE_COMMIT_TS if _COMMIT_TS.fullmatch(first.raw) else ""
 
 
