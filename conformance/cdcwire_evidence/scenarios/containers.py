@@ -208,6 +208,7 @@ class KafkaContainer(Container):
             "OFFSETS_TOPIC_NUM_PARTITIONS": "1",
             "TRANSACTION_STATE_LOG_REPLICATION_FACTOR": "1",
             "TRANSACTION_STATE_LOG_MIN_ISR": "1",
+            "TRANSACTION_STATE_LOG_NUM_PARTITIONS": "1",
             "GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
             "AUTO_CREATE_TOPICS_ENABLE": "false",
             "LOG_DIRS": self.LOG,

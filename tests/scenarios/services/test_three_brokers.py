@@ -53,7 +53,7 @@ def test_leader_that_is_lost_within_a_transaction_loses_nothing(
         parts = [feed.messages[begin : begin + 100] for begin in range(0, 400, 100)]
         cluster.make_topic(topic, (2, 3, 1), {"min.insync.replicas": "2"})
         sender = producer(cluster.service, {"transactional.id": topic, **PATIENT})
-        sender.init_transactions(120)
+        sender.init_transactions(180)
         leaders = [2]
         for number, part in enumerate(parts):
             sender.begin_transaction()

@@ -39,14 +39,14 @@ def in_transaction(sender: Any, topic: str, messages: Sequence[KafkaMessage]) ->
     sender.begin_transaction()
     for each in messages:
         sender.produce(topic, key=each.key, value=each.value, headers=list(each.headers))
-    sender.flush(30)
+    assert sender.flush(180) == 0
 
 
 def transactional(kafka: Kafka, name: str) -> Any:
     """A producer with transactions that do not end by themselves while a scenario runs."""
     settings = {"transactional.id": name, "transaction.timeout.ms": 600_000}
     sender = producer(kafka, settings)
-    sender.init_transactions(60)
+    sender.init_transactions(180)
     return sender
 
 
@@ -58,7 +58,7 @@ def by_confluent(kafka: Kafka, topic: str) -> Iterator[Any]:
     reader.assign([client.TopicPartition(topic, 0, 0)])
     try:
         while True:
-            (record,) = reader.consume(1, 60)
+            (record,) = reader.consume(1, 180)
             if record.error() is not None:
                 assert record.error().code() == client.KafkaError._PARTITION_EOF
                 return
@@ -116,7 +116,7 @@ def test_aborted_transactions_are_not_read(kafka: Kafka, new_name: NewName, name
         sender = transactional(kafka, topic)
         for start, end in ((0, "commit"), (20, "abort"), (40, "commit")):
             in_transaction(sender, topic, feed.messages[start : start + 20])
-            (sender.commit_transaction if end == "commit" else sender.abort_transaction)(30)
+            (sender.commit_transaction if end == "commit" else sender.abort_transaction)(180)
         wanted = events_of(feed, (*feed.messages[:20], *feed.messages[40:]))
         got = decoded(CLIENTS[name](kafka, topic))
         result.counts = count({0: list(map(repr, wanted))}, {0: list(map(repr, got))})
@@ -154,7 +154,7 @@ def test_transaction_that_does_not_end_holds_back_what_follows(
         assert first == events_of(feed, feed.messages[:20])
         transactional(kafka, topic)
         with pytest.raises(client.KafkaException) as refused:
-            zombie.commit_transaction(30)
+            zombie.commit_transaction(180)
         got = decoded(CLIENTS[name](kafka, topic))
         wanted = events_of(feed, (*feed.messages[:20], *feed.messages[40:]))
         result.counts = count({0: list(map(repr, wanted))}, {0: list(map(repr, got))})
@@ -181,7 +181,7 @@ def test_consumer_in_javascript_reads_no_transaction_that_has_not_ended(
         make_topic(kafka, topic)
         sender = transactional(kafka, topic)
         in_transaction(sender, topic, feed.messages[:20])
-        sender.commit_transaction(30)
+        sender.commit_transaction(180)
         in_transaction(sender, topic, feed.messages[20:40])
         assert produce(kafka, topic, feed.messages[40:]) == []
 
@@ -192,14 +192,14 @@ def test_consumer_in_javascript_reads_no_transaction_that_has_not_ended(
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=120,
+                timeout=300,
             )
             places = [json.loads(line)["offset"] for line in done.stdout.splitlines()]
             return done.returncode, places, done.stderr
 
         # An offset of the topic is that of a message, or of the end of a transaction.
         assert consume() == (0, [*range(20)], "")
-        sender.abort_transaction(30)
+        sender.abort_transaction(180)
         code, got, said = consume()
         assert (code, said) == (0, "")
         result.counts = count({0: [*range(20), *range(41, 61)]}, {0: got})
@@ -234,10 +234,10 @@ def test_member_of_a_group_that_comes_back_too_late_moves_nothing(
                 offsets = json.loads(zombie.stdout.readline())
                 os.kill(zombie.pid, signal.SIGSTOP)
                 second = group_reader(kafka, topic, topic)
-                late = read(second, len(feed.messages) - 400)
+                late = read(second, len(feed.messages) - 400, 300)
                 second.commit(asynchronous=False)
                 os.kill(zombie.pid, signal.SIGCONT)
-                said = zombie.communicate("commit\n", timeout=120)[0]
+                said = zombie.communicate("commit\n", timeout=300)[0]
             finally:
                 zombie.kill()
         (committed,) = second.committed(second.assignment(), timeout=30)
