@@ -47,7 +47,7 @@ _HEADERS = {"Accept": ACCEPT, "Content-Type": CONTENT_TYPE}
 _NO_REGISTRY = "see whether this is the root of the registry's interface"
 _ADVICE: Mapping[int, str] = MappingProxyType(
     {
-        401: "give user and password in the address: https://user:password@host",
+        401: "give user and password in the address, before the host: user:password@host",
         403: "this user may not do that",
         404: _NO_REGISTRY,
         INCOMPATIBLE: "the subject's compatibility level refuses the schema: "

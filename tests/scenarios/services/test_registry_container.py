@@ -438,7 +438,7 @@ def test_registry_that_asks_for_a_password(
             host = proxy.service.url.removeprefix("http://")
             assert decode(file, f"http://reader:s%2Fecret%401@{host}") == (0, 50, "")
             asked = len(proxy.requests)
-            advice = "give user and password in the address: https://user:password@host"
+            advice = "give user and password in the address, before the host: user:password@host"
             refusals = {
                 "reader:s%2Fecret%402@": f"it answers 401: no entry; {advice}",
                 "": f"it answers 401: no entry; {advice}",
