@@ -15,7 +15,7 @@ DDL = """
 CREATE TABLE shop.t (
   id BIGINT PRIMARY KEY, u BIGINT UNSIGNED, n INT, s VARCHAR(20), vb VARBINARY(10), d DATE,
   dt DATETIME(3), ts TIMESTAMP(3) NULL, ti TIME, y YEAR, e ENUM('a','b'), f DOUBLE, j JSON,
-  bt BIT(5), b1 BIT(1), p DECIMAL(12,2), m FLOAT(7,3)
+  bt BIT(5), b1 BIT(1), p DECIMAL(12,2)
 );
 """
 ZONE = "time-zone=+08:00"

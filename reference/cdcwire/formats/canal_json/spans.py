@@ -57,7 +57,6 @@ _EXTENSION_CLAUSES = {
     "claimCheckLocation": "canal-json: claim check",
     "rowkey": "canal-json: tidb extension",
     "originTs": "canal-json: tidb extension",
-    "checksum": "canal-json: tidb extension",
 }
 _PARTS: dict[str, tuple[EventPart, ...]] = {
     "database": ("schema", "database"),
@@ -75,7 +74,6 @@ _EXTRAS = {
     "gtid": "gtid",
     "rowkey": "row_key",
     "originTs": "origin_ts",
-    "checksum": "checksum",
     "claimCheckLocation": "claim_check",
 }
 _TIMES = frozenset({"es", "ts"})

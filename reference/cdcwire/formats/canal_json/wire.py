@@ -66,6 +66,7 @@ KNOWN_EXTENSION = frozenset(
         *("rowkey", "originTs", "checksum"),
     }
 )
+_WITHOUT_ORIGIN = KNOWN_EXTENSION - {"originTs", "checksum"}
 
 
 def read_object(
@@ -211,6 +212,7 @@ def _read_extension(member: Member | None, data: bytes) -> Extension | None:
             given = known.get(name)
             clause = "canal-json: watermarks" if name == "watermarkTs" else CLAUSE_EXTENSION
             timestamps.append(None if given is None else integer_of(given, 0, UINT64_END, clause))
+        has_origin = "originTs" in known
         cut = known.get("onlyHandleKey")
         location = known.get("claimCheckLocation")
         return Extension(
@@ -220,8 +222,8 @@ def _read_extension(member: Member | None, data: bytes) -> Extension | None:
             "" if location is None else text_of(location, "canal-json: claim check"),
             _read_base64(known.get("rowkey")),
             timestamps[2],
-            _read_base64(known.get("checksum")),
-            unknown_of(found, KNOWN_EXTENSION, data),
+            _read_base64(known.get("checksum")) if has_origin else None,
+            unknown_of(found, KNOWN_EXTENSION if has_origin else _WITHOUT_ORIGIN, data),
         )
 
 
