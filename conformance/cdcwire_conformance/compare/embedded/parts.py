@@ -61,7 +61,7 @@ def settled(
 ) -> Settled:
     """Settle the keys of a bucket, all of whose rows these are, as numbers."""
     ours, theirs = narrow_rows(left), narrow_rows(right)
-    counts, ids = unsettled_ids(ours, theirs, table.layout, settles=table.settles)
+    counts, ids = unsettled_ids(ours, theirs, table.layout, table.options)
     rows = len(ours) + len(theirs)
     open_rows = rows - counts.left_rows - counts.right_rows
     return Settled(counts, None if len(ids) > MOST_IDS else ids, rows, open_rows)

@@ -159,7 +159,7 @@ class ComparedTable:
         here = self._here(left, 0, bucket), self._here(right, 1, bucket)
         for rows, (before, after) in zip((ours, theirs), here, strict=True):
             rows.is_doubtful |= ~np.where(rows.has_row, after, before)
-        open_ = unsettled_rows(ours, theirs, self.layout, settles=self.settles)
+        open_ = unsettled_rows(ours, theirs, self.layout, self.options)
         if known is None:
             moved = self.key_changes(left, 0), self.key_changes(right, 1)
             find_eras: FindEras = cache(lambda: (ours.eras(), theirs.eras()))
@@ -176,11 +176,6 @@ class ComparedTable:
         except ErasUnknown:
             return PartResult(lacks_eras=True)
         return self._joined(found)
-
-    @property
-    def settles(self) -> bool:
-        """Return whether digests decide which rows are equal."""
-        return not self.options.exact
 
     def narrow_batch(self, batch: pa.RecordBatch, side: int) -> pa.RecordBatch:
         """Return rows as numbers, for ``narrow_rows``."""

@@ -1,15 +1,18 @@
 """Finds the rows of two sides that are surely equal, so that nothing else has to look at them.
 
-A key is in order on a side if each of its changes has a larger position and a later place than the
-one before. Such a key has no repeats and no late changes. If it is in order on both sides,
+A key is in order on a side if none of its changes has a smaller position or an earlier place than
+the one before. Such a key has no late changes. Where no order is checked, all keys are in order. A
+change is tied if another one of its key has the same position; others have no repeats. If a key is
+in order on both sides,
 
-- each change that both sides have is settled, where changes pair by their position;
-- where they pair by their order, all are settled if all of them are the same;
-- where last rows are compared, the key is settled if its last changes are the same.
+- each change that both sides have and that is not tied is settled, where changes pair by their
+  position;
+- where they pair by their order, all are settled if all of them are the same and none is tied;
+- where last rows are compared, the key is settled if its last changes are the same and not tied.
 
 All other keys stay with all of their rows, for ``embedded.counting`` and ``embedded.final_state``.
-But of a key in order on its side only the last change counts, where last rows are compared. Rows of
-a table may be those of an earlier state, so against a table all changes stay.
+But where last rows are compared, a last change in order that is not tied is enough. Rows of a table
+may be those of an earlier state, so against a table all changes stay.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from cdcwire_conformance.compare.narrow.digests import Numbers
 from cdcwire_conformance.compare.narrow.places import NOWHERE, last_known
 from cdcwire_conformance.compare.narrow.rows import NarrowRows
 from cdcwire_conformance.compare.result import Counts
+from cdcwire_conformance.compare.rules import CompareOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +41,17 @@ class Unsettled:
 
 
 def unsettled_rows(
-    left: NarrowRows, right: NarrowRows, layout: Layout, *, settles: bool = True
+    left: NarrowRows, right: NarrowRows, layout: Layout, options: CompareOptions
 ) -> Unsettled:
     """Return the rows of two sides that may differ. Those outside of the window are not among them.
 
     With rules for updates in two records nothing is settled, as a row is only a part of a change.
-    ``settles``: find what is equal by its digests.
+    Nothing is settled either if rows are to be compared by all columns.
     """
     kept = ~left.is_outside, ~right.is_outside
-    if layout.rules.in_halves or not settles:
+    if layout.rules.in_halves or options.exact:
         return Unsettled(kept, Counts())
-    ours, theirs = (_Keys(each, layout) for each in (left, right))
+    ours, theirs = (_Keys(each, layout, options) for each in (left, right))
     _, own, other = np.intersect1d(ours.keys, theirs.keys, assume_unique=True, return_indices=True)
     is_good = ours.is_in_order[own] & theirs.is_in_order[other]
     own, other = own[is_good], other[is_good]
@@ -55,13 +59,14 @@ def unsettled_rows(
         return Unsettled(
             kept, _settle_last_rows((left, right), (ours, theirs), (own, other), kept, layout)
         )
-    rows = ours.rows(own), theirs.rows(other)
     if layout.keys and not layout.needs_order:
+        rows = ours.single_rows(own), theirs.single_rows(other)
         ids = left.ids[rows[0]], right.ids[rows[1]]
         _, *same = np.intersect1d(*ids, assume_unique=True, return_indices=True)
         rows = rows[0][same[0]], rows[1][same[1]]
     else:
         is_same = ours.sizes[own] == theirs.sizes[other]
+        is_same &= ~ours.has_ties[own] & ~theirs.has_ties[other]
         own, other = own[is_same], other[is_same]
         rows = ours.rows(own), theirs.rows(other)
         is_same = _all_same(left.content[rows[0]] == right.content[rows[1]], ours.sizes[own])
@@ -72,14 +77,14 @@ def unsettled_rows(
 
 
 def unsettled_ids(
-    left: NarrowRows, right: NarrowRows, layout: Layout, *, settles: bool
+    left: NarrowRows, right: NarrowRows, layout: Layout, options: CompareOptions
 ) -> tuple[Counts, Numbers]:
     """Return the counts of settled rows, and the ``ids`` of all others, each once.
 
     So the others are known where the rows are read again. A settled row with the same id, an
     earlier state that came back, is taken as one of them.
     """
-    found = unsettled_rows(left, right, layout, settles=settles)
+    found = unsettled_rows(left, right, layout, options)
     sides = list(zip((left, right), found.wanted, strict=True))
     ids = np.unique(np.concatenate([rows.ids[wanted] for rows, wanted in sides]))
     ours, theirs = (
@@ -103,12 +108,13 @@ def _settle_last_rows(
     lasts = keys[0].last[own], keys[1].last[other]
     is_same = left.content[lasts[0]] == right.content[lasts[1]]
     is_same &= left.has_row[lasts[0]] == right.has_row[lasts[1]]
+    is_same &= ~keys[0].ends_tied[own] & ~keys[1].ends_tied[other]
     if layout.rules.against_table:
         is_same &= keys[1].sizes[other] == 1
     own, other = own[is_same], other[is_same]
     for mask, of_side, settled in zip(kept, keys, (own, other), strict=True):
         if not layout.rules.against_table:
-            in_order = np.flatnonzero(of_side.is_in_order)
+            in_order = np.flatnonzero(of_side.is_in_order & ~of_side.ends_tied)
             mask[of_side.rows(in_order)] = False
             mask[of_side.last[in_order]] = True
         mask[of_side.rows(settled)] = False
@@ -126,15 +132,19 @@ def _counts(left: int, right: int, same: int) -> Counts:
 class _Keys:
     """The rows of a side by their key.
 
-    ``keys``: in order. ``sizes``: rows of each. ``last``: the last row of each. ``is_in_order``:
-    each of its rows comes after the one before, and none is doubtful.
+    ``keys``: in order. ``sizes``: rows of each. ``last``: the last row of each. ``is_in_order``: no
+    row goes back, and none is doubtful. ``has_ties``: some are tied. ``ends_tied``: the last is.
     """
 
-    def __init__(self, rows: NarrowRows, layout: Layout) -> None:
+    def __init__(self, rows: NarrowRows, layout: Layout, options: CompareOptions) -> None:
         compared = np.flatnonzero(~rows.is_outside & ~rows.is_left_out)
         keys = rows.key[compared]
-        if layout.keys:
+        needs_order = layout.needs_order or layout.rules.is_final
+        has_order = needs_order or (options.order and rows.places.have_order)
+        if layout.keys and has_order:
             order = np.argsort(keys, kind="stable")
+        elif layout.keys:
+            order = np.lexsort((rows.position[compared], keys))
         else:
             order = np.lexsort((rows.content["second"][compared], keys))
         self._order = compared[order]
@@ -144,35 +154,54 @@ class _Keys:
         self.sizes = np.diff(np.append(self._starts, len(keys)))
         self.last = self._order[self._starts + self.sizes - 1]
         is_wrong = rows.is_doubtful[self._order]
-        if layout.keys:
-            is_wrong = is_wrong | self._is_out_of_order(rows, layout)
-        wrong = np.logical_or.reduceat(is_wrong, self._starts) if len(keys) else is_wrong
-        self.is_in_order = ~wrong & ~np.isin(self.keys, rows.left_keys)
+        self._is_tied = np.zeros(len(keys), bool)
+        if layout.keys and len(keys):
+            goes_back, self._is_tied = self._compared_positions(rows, layout)
+            is_wrong = is_wrong | (goes_back & has_order)
+        self.is_in_order = ~self._any(is_wrong) & ~np.isin(self.keys, rows.left_keys)
+        self.has_ties = self._any(self._is_tied)
+        self.ends_tied = self._is_tied[self._starts + self.sizes - 1]
 
     def rows(self, keys: Numbers) -> Numbers:
         """Return the rows of some keys, by their place among ``keys``."""
-        sizes = self.sizes[keys]
-        before = np.cumsum(sizes) - sizes
-        places = np.arange(int(sizes.sum())) + np.repeat(self._starts[keys] - before, sizes)
-        found: Numbers = self._order[places]
+        found: Numbers = self._order[self._places(keys)]
         return found
 
-    def _is_out_of_order(self, rows: NarrowRows, layout: Layout) -> Numbers:
-        """Return which rows do not come after the row of their key before them."""
+    def single_rows(self, keys: Numbers) -> Numbers:
+        """Return the rows of some keys that are not tied."""
+        places = self._places(keys)
+        found: Numbers = self._order[places[~self._is_tied[places]]]
+        return found
+
+    def _places(self, keys: Numbers) -> Numbers:
+        sizes = self.sizes[keys]
+        before = np.cumsum(sizes) - sizes
+        found: Numbers = np.arange(int(sizes.sum()))
+        found += np.repeat(self._starts[keys] - before, sizes)
+        return found
+
+    def _any(self, flags: Numbers) -> Numbers:
+        """Return for each key whether any of its rows has a flag."""
+        return np.logical_or.reduceat(flags, self._starts) if len(flags) else flags
+
+    def _compared_positions(self, rows: NarrowRows, layout: Layout) -> tuple[Numbers, Numbers]:
+        """Return which rows go back from the row of their key before them, and which are tied."""
         rules, order = layout.rules, self._order
         starts = np.repeat(self._starts, self.sizes)
         position = rows.position[order]
-        found = np.zeros(len(order), bool)
-        if not len(order):
-            return found
         before = last_known(position, starts)[:-1]
-        goes_back = position[1:] < before if rules.numbers_ties else position[1:] <= before
-        found[1:] = goes_back & (position[1:] != NOWHERE) & (before != NOWHERE)
-        found[1:] |= rows.places.goes_back(order[:-1], order[1:])
+        is_placed = (position[1:] != NOWHERE) & (before != NOWHERE)
+        is_placed &= starts[1:] == starts[:-1]
+        goes_back, is_tied = np.zeros(len(order), bool), np.zeros(len(order), bool)
+        goes_back[1:] = is_placed & (position[1:] < before)
+        goes_back[1:] |= rows.places.goes_back(order[:-1], order[1:])
         if rules.is_final:
-            found[1:] |= rows.is_bare[order[1:]]
-        found[self._starts] = False
-        return found
+            goes_back[1:] |= rows.is_bare[order[1:]]
+        goes_back[self._starts] = False
+        if not rules.numbers_ties:
+            is_tied[1:] = is_placed & (position[1:] == before)
+            is_tied[:-1] |= is_tied[1:]
+        return goes_back, is_tied
 
 
 def _all_same(same: Numbers, sizes: Numbers) -> Numbers:

@@ -88,6 +88,11 @@ class Places:
     sequence: Numbers
     table_partition: Numbers
 
+    @property
+    def have_order(self) -> bool:
+        """Return whether the order of any row in its part of the feed is known."""
+        return bool((self.offset != NOWHERE).any() or (self.file_numbers != NOWHERE).any())
+
     def goes_back(self, before: Numbers, after: Numbers) -> Numbers:
         """Return which rows ``after`` do not come after the rows ``before``, for sure."""
         same = self.stream[after] == self.stream[before]
