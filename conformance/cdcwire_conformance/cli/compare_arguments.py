@@ -152,6 +152,11 @@ class RuleArguments(Arguments, title="differences that are meant, and stricter r
         "compare a table with one of another name on the right: shop.orders=dw.orders. "
         "Compare two whole databases: crm.*=crm2.* (may be given again)",
     )
+    map_column: list[str] = repeated(
+        "LEFT=RIGHT",
+        "compare a column with one of another name on the right: made_at=created_at, or "
+        "shop.orders.made_at=created_at for one table (may be given again)",
+    )
     as_text: list[str] = repeated(
         "COLUMN",
         "compare this column by the text of its values, on both sides (may be given again)",

@@ -59,6 +59,7 @@ def meaning_from(arguments: CompareArguments) -> Meaning:
             for side, given in (("left", arguments.left_binary), ("right", arguments.right_binary))
             for each in given
         ),
+        dict(map(_mapped, arguments.map_column)),
     )
 
 
@@ -128,6 +129,13 @@ def _renamed(text: str) -> tuple[TableName, TableName]:
     if not equals:
         raise UsageError(f"--map-table {text!r} is not LEFT=RIGHT: shop.orders=dw.orders")
     return _table("--map-table", left), _table("--map-table", right)
+
+
+def _mapped(text: str) -> tuple[str, str]:
+    left, _, right = text.partition("=")
+    if not left or not right:
+        raise UsageError(f"--map-column {text!r} is not LEFT=RIGHT: made_at=created_at")
+    return left, right
 
 
 def _is_of_databases(text: str) -> bool:

@@ -71,6 +71,8 @@ def check_follow_arguments(arguments: CompareArguments) -> None:
         return
     if arguments.mode != "events":
         raise UsageError("--follow compares all changes, not the last row of each key (--mode)")
+    if arguments.map_column:
+        raise UsageError("--follow has no --map-column")
     if arguments.differences:
         raise UsageError(
             "--follow writes no --differences; ask for the window again (--from, --to)"

@@ -58,7 +58,7 @@ class Alias:
 
     def own(self, table: CanonicalTable) -> CanonicalTable:
         """Return the table with its rewritten names."""
-        return _renamed(table, self.name, self.columns)
+        return renamed_table(table, self.name, self.columns)
 
     def notes(self, table: CanonicalTable) -> list[str]:
         """Return a line for each rewritten name."""
@@ -95,7 +95,7 @@ def named_like(
             columns = {lacking[column]: column for column in spare if column in lacking}
         if name != own or columns:
             aliases[name] = Alias(format_name, own, columns)
-            table = _renamed(table, name, {column: new for new, column in columns.items()})
+            table = renamed_table(table, name, {column: new for new, column in columns.items()})
         named[name] = table
     return named, aliases
 
@@ -110,7 +110,8 @@ def _by_rewritten(
     return {short: of[0] for short, of in found.items() if len(of) == 1}
 
 
-def _renamed(table: CanonicalTable, name: TableName, names: NameMap) -> CanonicalTable:
+def renamed_table(table: CanonicalTable, name: TableName, names: NameMap) -> CanonicalTable:
+    """Return a table with this name, and other names of columns, by those that it has."""
     schema, own = name
     columns = tuple(replace(each, name=names.get(each.name, each.name)) for each in table.columns)
     key = None if table.key is None else tuple(names.get(each, each) for each in table.key)
@@ -262,10 +263,12 @@ class OpenedFeed:
         """The format of the feed with its options, and what its rows have in spite of them."""
         side = side_of(self.source, self.opened.context)
         facts = joined_facts(self.facts.of_rows.values())
+        lacks_some = side.carries.fields["before of delete"].verdict == "lossy"
         return replace(
             side,
             has_old_images=facts.old_images > 0,
-            has_whole_deletes=facts.whole_deletes > 0,
+            has_whole_deletes=facts.whole_deletes > 0 or (lacks_some and self.facts.deletes.whole),
+            shown=facts.shown,
             has_placed_deletes=facts.placed_deletes > 0,
             has_bare_deletes=facts.bare_deletes > 0,
         )
@@ -311,7 +314,7 @@ class OpenedFeed:
                 raise SchemaError(f"--map-table: {self.source} has a table {name_text(name)} too")
             if name != own:
                 aliases[name] = Alias(self.source.format.name, own, {})
-            tables[name] = _renamed(each.table, name, {})
+            tables[name] = renamed_table(each.table, name, {})
         facts = FeedFacts(
             found.others,
             frozenset(_own_name(each) for each in found.tables if each.lacks_old_images),
@@ -411,7 +414,7 @@ class OpenedFeed:
                 table = tables.get(shown.get(share.name, share.name))
                 if table is None:
                     continue
-                table = _renamed(table, name, {})
+                table = renamed_table(table, name, {})
                 found[name] = union_tables(found[name], table) if name in found else table
                 if name != own and name not in aliases:
                     aliases[name] = Alias(self.source.format.name, own, {}, has_note=False)
@@ -455,10 +458,13 @@ class OpenedFeed:
         ):
             return self, tables
         named, found = named_like(tables, others, format_.name, format_.comparing.rewrite_name)
-        aliases = {
-            name: replace(alias, name=self.own_name(alias.name)) for name, alias in found.items()
-        }
-        return replace(self, aliases={**self.aliases, **aliases}), named
+        aliases = dict(self.aliases)
+        for name, alias in found.items():
+            known = self.aliases.get(alias.name)
+            mapped = {} if known is None else known.columns
+            columns = {**mapped, **{new: mapped.get(c, c) for new, c in alias.columns.items()}}
+            aliases[name] = replace(alias, name=self.own_name(alias.name), columns=columns)
+        return replace(self, aliases=aliases), named
 
     def own_table(self, table: CanonicalTable) -> CanonicalTable:
         """Return a table under the feed's own names, by which its rows are decoded."""

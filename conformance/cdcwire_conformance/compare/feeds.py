@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
-from cdcwire.arrow.schema import CanonicalTable, Merged, name_text
+from cdcwire.arrow.schema import CanonicalTable, Merged
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.databases import named_by_database
@@ -35,6 +35,11 @@ from cdcwire_conformance.compare.final_tables import (
 from cdcwire_conformance.compare.hints import column_hint, hints_of, one_sided
 from cdcwire_conformance.compare.ill_formed import replaced_notes, replaced_text, with_text
 from cdcwire_conformance.compare.kafka_keys import with_kafka_keys
+from cdcwire_conformance.compare.mapped_columns import (
+    named_like_each_other,
+    right_definitions,
+    with_right_definitions,
+)
 from cdcwire_conformance.compare.merging import MergedTable, merged_table, unwanted_tables
 from cdcwire_conformance.compare.notes import (
     check_all_read,
@@ -64,6 +69,7 @@ from cdcwire_conformance.compare.rules import (
     ComparisonRules,
 )
 from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, without_unsure
+from cdcwire_conformance.compare.wanted_names import check_names
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.ddl.schemas import schema_notes
 from cdcwire_conformance.decode.prefix import drop_lines
@@ -182,19 +188,19 @@ def compare_feeds(
     engine.begin(options)
     report("looking for the tables of both feeds")
     workers = engine.workers
+    right = with_right_definitions(right, options.meaning)
     ours, theirs = left.open(options, workers), right.open(options, workers)
     theirs = replace(theirs, renamed=options.meaning.renamed)
     notes = schema_notes(options.definitions, ours.opened.names | theirs.opened.names)
     options = options.defined_in(ours.opened.defined, theirs.opened.defined)
-    (ours, own), (theirs, others) = (
-        each.described(options, workers=workers) for each in (ours, theirs)
-    )
+    ours, own = ours.described(options, workers=workers)
+    theirs, others = theirs.described(right_definitions(options), workers=workers)
     named = named_by_database(ours, own, theirs, others, options.meaning.databases)
-    (ours, own), (theirs, others) = named.left, named.right
-    ours, own = ours.named_like(own, theirs, others)
-    theirs, others = theirs.named_like(others, ours, own)
+    (ours, own), (theirs, others) = named_like_each_other(
+        *named.left, *named.right, options.meaning
+    )
     rows = ours.facts.names, theirs.facts.names
-    _check_names((own, others), options, rows[0] | rows[1])
+    check_names((own, others), options, rows[0] | rows[1])
     swapped = options.meaning.swapped(*rows)
     if swapped is not None:
         raise SchemaError(swapped)
@@ -312,37 +318,6 @@ def compare_tables(
         lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
         found = comparing.with_errors(found, merged, lacking)
     return found
-
-
-def _check_names(
-    both: tuple[Mapping[TableName, CanonicalTable], Mapping[TableName, CanonicalTable]],
-    options: CompareOptions,
-    known: Collection[TableName],
-) -> None:
-    """Check the chosen names of tables and columns against the feeds.
-
-    ``known``: names of their tables, as a user may give them.
-    Raises: SchemaError for a table or column that no feed has, or if there is no table.
-    """
-    included = set(map(name_text, options.include or ()))
-    missing = sorted(included - set(map(name_text, (*both[0], *both[1], *known))))
-    tables = [table for each in both for table in each.values()]
-    if missing:
-        raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
-    if not tables:
-        raise SchemaError("neither feed has a row change, so there is nothing to compare")
-    strange = strange_columns(tables, options)
-    if strange:
-        raise SchemaError(f"no table has a column {', '.join(strange)}")
-    unknown = options.meaning.unknown(tables)
-    if unknown:
-        raise SchemaError(unknown[0])
-
-
-def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -> list[str]:
-    """Return the wanted columns that none of the tables has."""
-    known = {name for table in tables for name in table.column_names}
-    return sorted((options.columns or frozenset()) - known)
 
 
 def _one_lacking(

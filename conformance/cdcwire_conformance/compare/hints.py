@@ -111,7 +111,11 @@ def hints_of(
 
 
 def column_hint(
-    ours: CanonicalTable, theirs: CanonicalTable, options: CompareOptions
+    ours: CanonicalTable,
+    theirs: CanonicalTable,
+    options: CompareOptions,
+    *,
+    are_feeds: bool = True,
 ) -> Iterator[str]:
     """Yield how columns that only one side has are left out, except columns of a key."""
     key = {*(ours.key or ()), *(theirs.key or ())}
@@ -126,6 +130,10 @@ def column_hint(
     if names and not options.common:
         words = " ".join(f"--ignore-column {quote(name)}" for name in names)
         yield f"columns that only one side of {ours} has are left out with {words}"
+        pairs = [name for name in names if name in left], [name for name in names if name in right]
+        if all(pairs) and are_feeds:
+            word = quote(f"{pairs[0][0]}={pairs[1][0]}") if len(names) == 2 else "LEFT=RIGHT"
+            yield f"a column with two names is compared with --map-column {word}"
     defined = {(table.schema, table.name) for table in options.definitions}
     names = [
         column.name

@@ -101,7 +101,7 @@ class Meaning:
     feeds from being equal. ``unscaled``: columns whose numbers are compared without zeros at their
     end. ``databases``: of the left feed by those of the right, where all of
     their tables are compared. ``binary``: the text form in which a side sends a column of bytes, by
-    side and column.
+    side and column. ``mapped``: names of columns of the right feed by those of the left.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -116,6 +116,7 @@ class Meaning:
     unscaled: frozenset[str] = frozenset()
     databases: Mapping[str, str] = field(default_factory=dict)
     binary: Mapping[tuple[str, str], Encoding] = field(default_factory=dict)
+    mapped: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self) -> Iterator[tuple[str, str]]:
         """Yield each option that names a column, and the column."""

@@ -222,6 +222,7 @@ class Side:
     ``is_stored``: its files are in a prefix, where paths give the partition. An option only says
     what rows may lack: ``has_old_images`` and ``has_whole_deletes`` say what some rows have. So do
     ``has_placed_deletes`` and ``has_bare_deletes`` of deletes with and without a position.
+    ``shown``: the op and members of positions that rows have.
     """
 
     format: Format
@@ -231,6 +232,7 @@ class Side:
     has_whole_deletes: bool = False
     has_placed_deletes: bool = False
     has_bare_deletes: bool = False
+    shown: frozenset[str] = frozenset()
 
     @property
     def lacks_places_of_deletes(self) -> bool:
@@ -279,9 +281,7 @@ class Side:
         """Return why the changes of the side have no place in an order; None if they may have."""
         if order not in self.format.comparing.orders:
             return f"{self.format.name} has none"
-        if order.number is None or self.carries.fields[order.number].verdict == "no":
-            return None  # only some of its producers send it
-        return self.lacks(order.number)
+        return None if order.number is None else self.lacks(order.number)
 
     def lacks(self, field: str) -> str | None:
         """Return why an event field does not come through; None if it does."""
@@ -293,6 +293,8 @@ class Side:
         if self.is_stored and field == "partition":
             return None
         if field == "before of update" and self.has_old_images:
+            return None
+        if field in self.shown and verdict.verdict in ("option", "no"):
             return None
         if verdict.verdict == "option":
             name, value = verdict.setting
@@ -475,8 +477,7 @@ def _deleted_columns(left: Side, right: Side) -> DeletedColumns:
     for side in (left, right):
         is_by_option = side.carries.fields["before of delete"].verdict == "option"
         lacks = side.lacks("before of delete") is not None and not is_by_option
-        sends_keys = side.values.get(KEY_ONLY) and not side.has_whole_deletes
-        if sends_keys or lacks:
+        if (side.values.get(KEY_ONLY) or lacks) and not side.has_whole_deletes:
             return "key"
     return "all"
 

@@ -175,7 +175,7 @@ def compare_table(
         unread=tuple(unread_of([("left", opened)])),
         ignores_unread=options.meaning.ignores_unread,
         unwanted=met.unwanted,
-        hints=tuple(column_hint(*last, options)),
+        hints=tuple(column_hint(*last, options, are_feeds=False)),
     )
     if merged.differences and not options.common:
         compared = TableComparison(

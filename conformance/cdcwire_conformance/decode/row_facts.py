@@ -72,7 +72,8 @@ class RowFacts:
     deletes have columns beyond the key; they are counted where an option denies that there are any.
     ``clocks``: values in hours that a zone skips or repeats, by column. ``old_rows``: which rows
     show that old rows are whole. ``placed_deletes``, ``bare_deletes``: how many deletes have a
-    position and how many have none, of a format whose deletes may have none.
+    position and how many have none, of a format whose deletes may have none. ``upserts``: how many
+    rows do not say whether they are inserts.
     """
 
     changes: int = 0
@@ -86,6 +87,15 @@ class RowFacts:
     old_rows: OldRows = NO_OLD_ROWS
     placed_deletes: int = 0
     bare_deletes: int = 0
+    upserts: int = 0
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The op and the members of positions that rows have, whatever their producer's options."""
+        names = {name for name, number in self.fields.items() if number}
+        names |= {name for name, each in self.orders.items() if each.changes}
+        has_op = self.is_complete and self.changes + self.reads > self.upserts == 0
+        return frozenset({*names, "op"} if has_op else names)
 
     def order(self, name: str) -> OrderFacts:
         """Return the facts of an order."""
@@ -112,6 +122,7 @@ class RowFacts:
             self.old_rows.joined(other.old_rows),
             self.placed_deletes + other.placed_deletes,
             self.bare_deletes + other.bare_deletes,
+            self.upserts + other.upserts,
         )
 
 

@@ -56,6 +56,7 @@ class RowTally:
         self._deletes_beyond_key = 0
         self._placed_deletes = 0
         self._bare_deletes = 0
+        self._upserts = 0
         self._old_rows = OldRowsTally()
         self._bounds: dict[str, tuple[int, int]] = {}
         self._parts: set[Any] = set()
@@ -87,6 +88,7 @@ class RowTally:
 
     def _add_operations(self, changes: Iterable[Change]) -> None:
         for change in changes:
+            self._upserts += change.op == "upsert"
             if change.op == "update":
                 if change.half is None:
                     old = change.old if isinstance(change, Row) else change.before
@@ -132,6 +134,7 @@ class RowTally:
             old_rows=self._old_rows.found,
             placed_deletes=self._placed_deletes,
             bare_deletes=self._bare_deletes,
+            upserts=self._upserts,
         )
 
     @property

@@ -20,12 +20,18 @@ from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.sources.stores import StoreError
-from cdcwire_evidence.planting.last_rows import by_position, differing_tables, table_text
+from cdcwire_evidence.planting.last_rows import (
+    by_position,
+    differing_tables,
+    table_text,
+    without_repeats,
+)
 from cdcwire_evidence.planting.pairs import FeedForm, Pair
 from cdcwire_evidence.planting.plants import Plant
 from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import shared_fields
 from cdcwire_generators.messages import round_trip
+from cdcwire_generators.storage import is_stored
 
 Compare: TypeAlias = "Callable[[ComparedFeed, ComparedFeed, CompareOptions], Comparison]"
 Verdict: TypeAlias = Literal[
@@ -163,6 +169,8 @@ def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judge
     if pair.mode == "final" and plant.exchanges_keys is None:
         tables = differing_tables(pair.events, plant.events)
         moved = differing_tables(pair.events, by_position(plant.events, plant.kind))
+        if is_stored(pair.right.format, pair.right.options):
+            moved |= differing_tables(pair.events, without_repeats(plant.events))
         if found.is_different and moved:
             return Judged("found", _said(found))
         if not tables and (found.is_equal or not found.has_schema_differences):

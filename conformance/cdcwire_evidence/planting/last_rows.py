@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange, Table
@@ -24,6 +24,18 @@ def by_position(events: Iterable[Event], name: str) -> list[Event]:
     if name not in ("commit_ts", "sequence_id", "lsn"):
         return list(events)
     return sorted(events, key=lambda event: getattr(event.position, name) or 0)
+
+
+def without_repeats(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events as a reader of a storage prefix takes them: rows below an earlier one repeat."""
+    last: dict[str, int] = {}
+    for event in events:
+        if isinstance(event, RowChange) and event.position.commit_ts is not None:
+            name = table_text(event.table)
+            if event.position.commit_ts < last.get(name, 0):
+                continue
+            last[name] = event.position.commit_ts
+        yield event
 
 
 def _last_rows(events: Iterable[Event]) -> dict[str, LastRows]:

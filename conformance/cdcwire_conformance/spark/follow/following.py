@@ -22,7 +22,6 @@ from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     Report,
     compare_tables,
-    strange_columns,
 )
 from cdcwire_conformance.compare.notes import unused_definitions
 from cdcwire_conformance.compare.other_events import in_window, with_other_events
@@ -33,6 +32,7 @@ from cdcwire_conformance.compare.rules import (
     Window,
     terms_of,
 )
+from cdcwire_conformance.compare.wanted_names import strange_columns
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError

@@ -67,10 +67,10 @@ def write_avro(folder: Path, *changes: RowChange, has_before: bool = True) -> st
     return f"avro:file:{folder}"
 
 
-def avro(what: Op, ts: int, key: int) -> RowChange:
+def avro(what: Op, ts: int, key: int, value: str = "x") -> RowChange:
     mail = Column("mail", TextType(), source="text")
     columns = (Column("id", IntType(64), "bigint", nullable=False, roles=ID.roles), mail)
-    return change(what, ts << 18, columns, key, "x")
+    return change(what, ts << 18, columns, key, value)
 
 
 def test_position_of_an_avro_delete_that_has_one_is_compared(
@@ -104,6 +104,25 @@ def test_positions_of_avro_deletes_are_not_compared_if_one_has_none(
     code, out, _ = compare(capsys, tmp_path, *feeds, *WITH_BEFORE)
     assert code == 0
     assert "not compared: commit_ts and commit_ms of deletes (avro has not all; they pair" in out
+
+
+@pytest.mark.parametrize("options", [(), WITH_BEFORE], ids=["bare", "options"])
+def test_columns_of_avro_deletes_are_compared_where_messages_have_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    rows = [avro("insert", ts, ts) for ts in (1, 2)]
+    feeds = [write_avro(tmp_path / name, *rows, avro("delete", 5, 1, name)) for name in ("a", "b")]
+    code, out, _ = compare(capsys, tmp_path, *feeds, *options)
+    assert code == 1
+    assert "paired by commit_ts and id" in out
+    assert "before.mail (text)" in out
+    bare = [
+        write_avro(tmp_path / f"bare {value}", *rows, avro("delete", 5, 1, value), has_before=False)
+        for value in ("a", "b")
+    ]
+    code, out, _ = compare(capsys, tmp_path, *bare, *options)
+    assert code == 0
+    assert "not compared: columns of deletes beyond the key (a side sends the key only)" in out
 
 
 def test_columns_that_only_a_deleted_row_had_are_not_of_the_last_rows(

@@ -301,14 +301,80 @@ def test_options_of_the_command_line_go_before_those_of_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     events = [insert(LOGS, 10, 1, "x", 1)]
-    source = write(tmp_path / "a", "canal-json", events, enable_tidb_extension=True)
+    source = write(tmp_path / "a", "canal-json", events, content_compatible=True)
     (tmp_path / "a" / name).write_text(
-        '{"feed": 1, "format": "canal-json", "options": {"enable-tidb-extension": true}}'
+        '{"feed": 1, "format": "canal-json", "options": {"content-compatible": true}}'
     )
     assert main(["compare", source, source]) == 0
-    assert "paired by commit_ts and id" in capsys.readouterr().out
-    assert main(["compare", source, source, "--option", "enable-tidb-extension=false"]) == 0
-    assert "paired by id and the order of its changes" in capsys.readouterr().out
+    assert "updates that change nothing" in capsys.readouterr().out
+    assert main(["compare", source, source, "--option", "content-compatible=false"]) == 0
+    assert "updates that change nothing" not in capsys.readouterr().out
+
+
+def test_position_of_the_messages_counts_whatever_an_option_says(
+    compare: Compare, tmp_path: Path
+) -> None:
+    feeds = [
+        write(tmp_path / str(n), "canal-json", [insert(LOGS, n, 1, "x", 1)], **extended)
+        for n, extended in enumerate([{"enable_tidb_extension": True}] * 2)
+    ]
+    code, text, _ = compare(*feeds, "--option", "enable-tidb-extension=false")
+    assert code == 1
+    assert "paired by commit_ts and id" in text
+
+
+STAFF = table("staff", ("name", TextType()), ("made_at", DatetimeType(6)))
+PEOPLE = table("staff", ("full_name", TextType()), ("made_at", DatetimeType(6)))
+
+
+@pytest.mark.parametrize("mode", ["events", "final"])
+@pytest.mark.parametrize("mapped", ["name=full_name", "shop.staff.name=full_name"])
+def test_column_is_compared_with_one_of_another_name(
+    compare: Compare, tmp_path: Path, mapped: str, mode: str
+) -> None:
+    def events(of: Table, last: str) -> list[Event]:
+        rows = (1, "Ada", "2024-01-01 00:00:00"), (1, last, "2024-01-02 00:00:00")
+        return [insert(of, 1, *rows[0]), update(of, 2, *rows)]
+
+    left = write(tmp_path / "a", "debezium-json", events(STAFF, "Bea"))
+    right = write(tmp_path / "b", "debezium-json", events(PEOPLE, "Bea"))
+    other = write(tmp_path / "c", "debezium-json", events(PEOPLE, "Cy"))
+    code, text, _ = compare(left, right, "--mode", mode)
+    assert code == 1
+    assert "hint: a column with two names is compared with --map-column name=full_name" in text
+    options = ("--mode", mode, "--map-column", mapped)
+    code, text, _ = compare(left, right, *options)
+    assert code == 0
+    assert "note: debezium-json: column full_name is name" in text
+    code, _, found = compare(left, other, *options)
+    assert code == 1
+    (difference,) = found["tables"][0]["differences"]
+    (column,) = [each for each in difference["columns"] if each["image"] == "after"]
+    assert (column["column"], column["left"]["value"], column["right"]["value"]) == (
+        "name",
+        "Bea",
+        "Cy",
+    )
+
+
+@pytest.mark.parametrize(
+    ("mapped", "said"),
+    [
+        ("name", "is not LEFT=RIGHT"),
+        ("nick=full_name", "no table has the columns nick=full_name"),
+        ("name=made_at", "a column name too"),
+    ],
+)
+def test_column_that_can_not_be_mapped_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mapped: str, said: str
+) -> None:
+    row = (1, "Ada", "2024-01-01 00:00:00")
+    feeds = [
+        write(tmp_path / str(n), "debezium-json", [insert(of, 1, *row)])
+        for n, of in enumerate((STAFF, STAFF if mapped == "name=made_at" else PEOPLE))
+    ]
+    assert main(["compare", *feeds, "--map-column", mapped]) == 2
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
