@@ -20,6 +20,8 @@ from cdcwire_conformance.compare.rules import (
 )
 from cdcwire_conformance.decode.old_rows import POSITION
 
+NO_RULE = "no rule asks for these"
+"""The reason for members of messages that are compared of no two feeds."""
 _OF_ALL_FORMATS = (
     "definitions of columns beyond types, forms of Kafka keys, topics and headers, unknown members"
 )
@@ -103,8 +105,8 @@ def _never_asked(left: Side, right: Side) -> Iterator[tuple[str, str]]:
     for format_ in {side.format.name: side.format for side in (left, right)}.values():
         if format_.comparing.not_compared:
             names = ", ".join(format_.comparing.not_compared)
-            yield names, f"no rule asks for these of {format_.name}"
-    yield _OF_ALL_FORMATS, "no rule asks for these"
+            yield names, f"{NO_RULE} of {format_.name}"
+    yield _OF_ALL_FORMATS, NO_RULE
 
 
 def rules_of_table(

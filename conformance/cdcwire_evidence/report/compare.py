@@ -24,6 +24,7 @@ from cdcwire.model.events import Image, RowChange, Table
 from cdcwire.model.kinds import Value
 from cdcwire.model.text import Json, table_to_json
 from cdcwire.registry import get_format
+from cdcwire_conformance.compare.feed_terms import NO_RULE
 from cdcwire_conformance.output.markdown import code_block, inline
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.report.comparer import Compared, Comparer
@@ -344,7 +345,10 @@ def _written(
 
 
 def _left_out(document: Json) -> frozenset[str]:
-    return frozenset(each["name"] for each in document["left_out"])
+    """Return what these two feeds lose, without what is compared of no two feeds."""
+    return frozenset(
+        each["name"] for each in document["left_out"] if not each["reason"].startswith(NO_RULE)
+    )
 
 
 def _lines(stream: Stream, results: Sequence[_Row]) -> list[str]:

@@ -42,7 +42,7 @@ def document_of(planted: list[Difference], left_out: frozenset[str] = frozenset(
     table = {"counts": COUNTS, "differences": differences, "paired_by": ["commit_ts", "id"]}
     return {
         "equal": not planted,
-        "left_out": [{"name": name} for name in left_out],
+        "left_out": [{"name": name, "reason": "lost"} for name in left_out],
         "tables": [table],
     }
 
@@ -138,7 +138,7 @@ def with_another(found: Any) -> Any:
 
 
 def with_less_compared(found: Any) -> Any:
-    found[2]["left_out"].append({"name": "before images of updates"})
+    found[2]["left_out"].append({"name": "before images of updates", "reason": "lost"})
     return found
 
 
