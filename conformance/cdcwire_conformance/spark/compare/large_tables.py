@@ -29,6 +29,7 @@ from cdcwire_conformance.spark.compare.shuffle import (
     brought_together,
     results_of,
 )
+from cdcwire_conformance.spark.reading.workers import SparkWorkers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,7 +144,8 @@ class _Large:
 
     @property
     def _partitions(self) -> int:
-        return int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        number = self.spark.conf.get("spark.sql.shuffle.partitions") or ""
+        return int(number) if number.isdigit() else SparkWorkers(self.spark).count
 
     @property
     def _buckets(self) -> int:
