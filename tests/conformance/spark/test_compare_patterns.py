@@ -23,7 +23,7 @@ from cdcwire_conformance.compare.result import (
     Shown,
     TableComparison,
 )
-from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
+from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
 from cdcwire_conformance.spark.compare import large_tables
 from cdcwire_conformance.spark.compare.frames import compare_frames
 
@@ -108,6 +108,8 @@ def test_equal_rows_are_read_once(
         for is_right in (False, True)
     )
     assert compare_frames(left, left, TABLE).is_equal
+    window = CompareOptions(window=Window(1001))
+    assert compare_frames(left, left, TABLE, options=window).is_equal
     with pytest.raises(AssertionError, match="read again"):
         compare_frames(left, right, TABLE)
 

@@ -37,7 +37,7 @@ MOST_IDS = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is settled of a bucket. ``open_rows``: how many rows are not.
+    """What is settled of a bucket. ``rows``: those of the window. ``open_rows``: not settled ones.
 
     ``ids``: of ``NarrowRows``, of these rows; None: of too many.
     """
@@ -62,7 +62,7 @@ def settled(
     """Settle the keys of a bucket, all of whose rows these are, as numbers."""
     ours, theirs = narrow_rows(left), narrow_rows(right)
     counts, ids = unsettled_ids(ours, theirs, table.layout, table.options)
-    rows = len(ours) + len(theirs)
+    rows = sum(int(np.count_nonzero(~each.is_outside)) for each in (ours, theirs))
     open_rows = rows - counts.left_rows - counts.right_rows
     return Settled(counts, None if len(ids) > MOST_IDS else ids, rows, open_rows)
 
