@@ -122,9 +122,12 @@ const positionOf = ({ commitMs, sentMs }, commitTs) => ({
 function readExtension(json) {
   if (json === undefined) return { commitTs: null, watermarkTs: null, claimCheckLocation: null };
   const member = presentMembersOf(json);
+  const hasOrigin = member("originTs") !== undefined; // such a row has the columns of its key only
   return inside(["_tidb"], () => ({
     commitTs: integer(member("commitTs"), true),
     watermarkTs: integer(member("watermarkTs"), true),
+    originTs: hasOrigin ? integer(member("originTs"), true) : null,
+    checksum: hasOrigin && member("checksum") !== undefined ? base64(member("checksum")) : null,
     onlyHandleKey: boolean(member("onlyHandleKey")),
     claimCheckLocation: string(member("claimCheckLocation")) || null,
     rowKey: member("rowkey") === undefined ? null : base64(member("rowkey")),
@@ -143,11 +146,13 @@ function ddlEvent(head, { commitTs }, member) {
 
 const withExtra = (extra) => (Object.keys(extra).length > 0 ? { extra } : {});
 
-function extraOf({ id, gtid }, { claimCheckLocation, rowKey }) {
+function extraOf({ id, gtid }, { claimCheckLocation, rowKey, originTs = null, checksum }) {
   const extra = {};
   if (id !== 0n) extra.message_id = String(id);
   if (gtid) extra.gtid = gtid;
   if (rowKey) extra.row_key = { bytes: rowKey.toString("base64") };
+  if (originTs !== null) extra.origin_ts = String(originTs);
+  if (checksum) extra.checksum = { bytes: checksum.toString("base64") };
   if (claimCheckLocation) extra.claim_check = claimCheckLocation;
   return extra;
 }
@@ -155,7 +160,8 @@ function extraOf({ id, gtid }, { claimCheckLocation, rowKey }) {
 function marksOf(head, extension, op, rows, options) {
   const marks = { extra: extraOf(head, extension) };
   const sendsChanges = ["only-output-updated-columns", "content-compatible"].some((name) => isOn(options, name));
-  if (extension.onlyHandleKey || extension.claimCheckLocation) marks.sent = "key";
+  const isCut = extension.onlyHandleKey || extension.claimCheckLocation || (extension.originTs ?? null) !== null;
+  if (isCut) marks.sent = "key";
   else if (op === "delete" && isOn(options, "delete-only-output-handle-key-columns")) marks.sent = "key";
   else if (op === "update" && rows.some(({ before }) => before !== null))
     if (sendsChanges || option(options, "dialect", "ticdc") === "canal") marks.sent = "changed";

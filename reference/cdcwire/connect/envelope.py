@@ -121,6 +121,7 @@ def parse(
             return found
         reading = Reading(null_is_default, max_decimal_digits)
     reading.is_loose = is_loose
+    reading.null_is_default &= not is_loose  # their defaults may have another form than values
     document = read_json(data, LOOSE_RULES if is_loose else RULES)
     value = document.value
     members = value.by_name if isinstance(value, JsonObject) else {}

@@ -55,8 +55,8 @@ def read_schema(
 ) -> Schema:
     """Return the schema that a JSON object is; ``end`` is where missing members are reported.
 
-    ``is_loose``: leave out defaults that their type does not have, and fields that come again; keep
-    ``tidb_type`` as a parameter.
+    ``is_loose``: leave out fields that come again, and defaults that their type does not have. Keep
+    unsigned defaults of an int64, and ``tidb_type`` as a parameter.
     Raises: DecodeError.
     """
     return _Schemas(warnings, is_loose).read(value, start, end, 1, inside_struct=False)
@@ -109,7 +109,9 @@ class _Schemas:
             except DecodeError:
                 if not self.is_loose:
                     raise
-                return schema
+                value = _unsigned_default(schema, default.value)
+                if value is None:
+                    return schema
         size = default.end - default.start + self.defaults.added - before
         return replace(schema, default=value, default_size=size)
 
@@ -177,6 +179,18 @@ class _Schemas:
         for name in members:
             if name not in known or (name == "field" and not inside_struct):
                 self.warnings.append(f"schema member {name!r:.40} is not known ({_UNKNOWN})")
+
+
+def _unsigned_default(schema: Schema, json: JsonValue) -> int | None:
+    """Return a default of BIGINT UNSIGNED from 2^63 on; None for another one.
+
+    It went through a double, and so may be larger than all of the type's numbers.
+    """
+    if schema.type != "int64" or schema.name is not None or not isinstance(json, Number):
+        return None
+    if not json.is_integer or json.digits > 20 or json.text.startswith("-"):
+        return None
+    return min(int(json.text), (1 << 64) - 1)
 
 
 def _text(member: Member | None) -> str | None:

@@ -1,8 +1,8 @@
 """Messages without a schema: the JSON as it is, and the types that can be read from it.
 
-Without a schema an integer is an int64, any other number a double, an object a struct. A null, and
-the items of an array without any, have no type. The real types of the source must come from
-elsewhere.
+Without a schema an integer is an int64, any other number and -0 a double, an object a struct. A
+null, and the items of an array without any, have no type. The real types of the source must come
+from elsewhere.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def json_text(json: JsonValue) -> str:
 
 
 def _number_schema(number: Number) -> Schema:
-    if not number.is_integer:
+    if not number.is_integer or number.text == "-0":  # no integer is written so
         return _DOUBLE
     limit = 1 << INT_BITS["int64"] - 1
     fits = number.digits <= 19 and -limit <= int(number.text) < limit

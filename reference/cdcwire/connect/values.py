@@ -61,6 +61,11 @@ CLAUSES: dict[str, str] = {
     "struct": _STRUCTS,
 }
 _RANGES = {name: (-(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in INT_BITS.items()}
+_UINT64 = (0, (1 << 64) - 1)
+# Members of TiCDC's source that it writes as unsigned integers, and declares as int64.
+TIDB_TIMESTAMPS = frozenset(
+    ("io.debezium.connector.mysql.Source", name) for name in ("commit_ts", "start_ts")
+)
 _MAX_MS_OF_DAY = 86_400_000  # 24:00:00 itself appears
 _MAX_NUMBER_TEXT = 4096
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -180,13 +185,15 @@ def _mismatch(schema: Schema, json: JsonValue, start: int) -> DecodeError:
     return DecodeError(problem, start, CLAUSES[schema.type])
 
 
-def _read_integer(schema: Schema, json: JsonValue, start: int) -> int:
+def _read_integer(
+    schema: Schema, json: JsonValue, start: int, limits: tuple[int, int] | None = None
+) -> int:
     if not isinstance(json, Number):
         raise _mismatch(schema, json, start)
     if not json.is_integer:
         problem = f"{json.text:.40} is not written as an integer"
         raise DecodeError(problem, start, _INTEGERS)
-    low, high = _RANGES[schema.type]
+    low, high = limits or _RANGES[schema.type]
     value = int(json.text) if json.digits <= 20 else high + 1
     if not low <= value <= high:
         raise DecodeError(f"{json.text:.40} is out of the range of {schema.type}", start, _INTEGERS)
@@ -329,6 +336,9 @@ def _read_struct(
             values.append(_missing(field, end, reading))
             continue
         with step(field.name):
+            if reading.is_loose and (schema.name, field.name) in TIDB_TIMESTAMPS:
+                values.append(_read_integer(field.schema, member.value, member.start, _UINT64))
+                continue
             values.append(read_value(field.schema, member.value, member.start, member.end, reading))
     if not reading.is_loose:
         reading.warnings.extend(

@@ -34,6 +34,7 @@ class Member:
 
     ``place`` is ``""`` for the names of the table. ``since`` and ``until`` are the first and the
     last version that writes the member. ``missing``: what is written where an event has no value.
+    ``is_unsigned``: an integer may be from 2^63 on, though its schema is int64.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Member:
     since: Version = (1, 0)
     until: Version = LATEST
     missing: int | None = None
+    is_unsigned: bool = False
 
     @property
     def in_position(self) -> bool:
@@ -218,8 +220,8 @@ TICDC = SourceOf(
         # Its values of these members are constants.
         *(replace(member, place="") for member in _BINLOG),
         # They are in the payload also where the schema does not have them.
-        Member("commit_ts", "int64", "commit_ts", False),
-        Member("start_ts", "int64", "start_ts"),
+        Member("commit_ts", "int64", "commit_ts", False, is_unsigned=True),
+        Member("start_ts", "int64", "start_ts", is_unsigned=True),
         Member("cluster_id", "string", "cluster_id", False),
     ),
     "db",

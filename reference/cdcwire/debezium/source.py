@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import NamedTuple
 
 from cdcwire.connect import Schema
@@ -33,7 +34,8 @@ class Place(NamedTuple):
     """Where the value of a member goes.
 
     ``types``: of Python's values that it may have. A value of another type is an error where the
-    connector declares the member; else the member has another meaning, and is not read.
+    connector declares the member; else the member has another meaning, and is not read. An unsigned
+    number from 2^63 on has no integer of Connect: without a schema it is a Decimal.
     """
 
     at: int
@@ -43,6 +45,7 @@ class Place(NamedTuple):
     is_text: bool
     types: tuple[type, ...]
     is_declared: bool
+    is_unsigned: bool
 
 
 def places_of(schema: Schema, connector: str) -> tuple[Place, ...]:
@@ -55,14 +58,19 @@ def places_of(schema: Schema, connector: str) -> tuple[Place, ...]:
         members = members or [m for m in GENERAL.members if m.name == field.name]
         if not members or not members[0].place:
             continue
-        types = {str if member.type == "string" else int for member in members}
+        types: set[type] = {str if member.type == "string" else int for member in members}
         if not is_declared:
             types = {str, int}
+        is_unsigned = is_declared and members[0].is_unsigned
+        if is_unsigned:
+            types.add(Decimal)
         place = members[0].place
         in_position = members[0].in_position
         is_text = place in TEXT_PLACES or not in_position
         kinds = tuple(sorted(types, key=str))
-        found.append(Place(index, field.name, place, in_position, is_text, kinds, is_declared))
+        found.append(
+            Place(index, field.name, place, in_position, is_text, kinds, is_declared, is_unsigned)
+        )
     return tuple(found)
 
 
@@ -93,6 +101,8 @@ def read_source(fields: Fields, *, has_table: bool = True) -> Source:
                 kind = "an integer" if int in each.types else "a string"
                 raise source.error(f"{each.name} is not {kind}", each.name)
             continue
+        if each.is_unsigned:
+            value = _unsigned(source, each.name, str(value))
         assert isinstance(value, (int, str))
         if each.in_position:
             if each.is_text:
@@ -170,11 +180,18 @@ def _read_undeclared(
             continue
         if member.type == "string" and isinstance(sent.value, str):
             extra[member.place] = sent.value
-        elif isinstance(sent.value, Number) and _NATURAL.fullmatch(sent.value.text):
-            place[member.place] = int(sent.value.text)
+        elif isinstance(sent.value, Number) and sent.value.is_integer:
+            place[member.place] = _unsigned(source, member.name, sent.value.text)
         elif sent.value is not None:
             kind = "a string" if member.type == "string" else "an integer"
             raise source.error(f"{member.name} is not {kind}", member.name)
+
+
+def _unsigned(source: Fields, name: str, text: str) -> int:
+    """Return an unsigned integer of 64 bits. Raises: DecodeError for any other number."""
+    if not _NATURAL.fullmatch(text) or int(text) >> 64:
+        raise source.error(f"{name} is {text:.40}, not an unsigned integer of 64 bits", name)
+    return int(text)
 
 
 def table_named(source: Source, key: tuple[str, ...] | None = None) -> Table:

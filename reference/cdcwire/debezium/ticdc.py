@@ -64,9 +64,16 @@ def cluster_of(named: object, settings: TicdcSettings) -> str:
 
 def commit_ts_of(position: Position) -> int:
     """Return the commit ts of an event. Raises: EncodeError."""
-    if position.commit_ts is None:
-        raise EncodeError("the commit ts is required", CLAUSE, ("position", "commit_ts"))
-    return position.commit_ts
+    return _timestamp("commit", position.commit_ts)
+
+
+def _timestamp(name: str, value: int | None) -> int:
+    if value is None:
+        raise EncodeError(f"the {name} ts is required", CLAUSE, ("position", f"{name}_ts"))
+    if value < 0 or value >> 64:
+        problem = f"{value} is not an unsigned integer of 64 bits"
+        raise EncodeError(problem, CLAUSE, ("position", f"{name}_ts"))
+    return value
 
 
 def sent_ms_of(position: Position) -> int:
@@ -81,9 +88,7 @@ def source_json(
     commit_ts = commit_ts_of(position)
     start_ts = ""
     if is_row and settings.include_start_ts:
-        if position.start_ts is None:
-            raise EncodeError("the start ts is required", CLAUSE, ("position", "start_ts"))
-        start_ts = f',"start_ts":{position.start_ts}'
+        start_ts = f',"start_ts":{_timestamp("start", position.start_ts)}'
     schema = "" if table is None else table.schema or ""
     name = "" if table is None else table.name or ""
     return (

@@ -10,12 +10,13 @@ Source: debezium-json, "ticdc".
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import replace
 
 from cdcwire.connect import ConnectValue, Schema, types
 from cdcwire.connect.cdl import Row
-from cdcwire.connect.schema import NO_DEFAULT, TIDB_TYPE, Field
+from cdcwire.connect.schema import TIDB_TYPE, Field
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.debezium.message import Change, Source
 from cdcwire.debezium.source import table_named
@@ -97,7 +98,20 @@ def _may_wrap(schema: Schema, value: ConnectValue) -> bool:
 def _may_be_null(schema: Schema, value: ConnectValue) -> bool:
     if not schema.optional or not schema.has_default or value is None:
         return False
-    return bool(value == schema.default or (schema.name == types.MICRO_TIME and value == 0))
+    default = schema.default
+    if isinstance(default, str) and _may_be_bytes(schema):
+        return value in (default, _base64(default))
+    is_beyond = isinstance(default, int) and default >> 63 == 1
+    return bool(value == default or ((schema.name == types.MICRO_TIME or is_beyond) and value == 0))
+
+
+def _may_be_bytes(schema: Schema) -> bool:
+    named = schema.parameter(TIDB_TYPE)
+    return schema.type == "string" and schema.name is None and (named is None or named in _BYTES)
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def _row(row: Row, name: str, defined: Mapping[str, kinds.Type]) -> Row:
@@ -142,14 +156,17 @@ def _with_doubles(row: Row, defined: Mapping[str, kinds.Type], open_double: str 
 def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
     """Return the schema of a column with the type that it lacks; the same if it lacks none.
 
-    The default goes: it has another form than the values.
+    The default of bytes is their text, where their values are base64.
     """
     if schema.name is not None:
         return schema
     named = schema.parameter(TIDB_TYPE)
     is_unsigned = named == "bigint unsigned" or defined == kinds.IntType(64, unsigned=True)
     if schema.type == "int64" and is_unsigned:
-        return replace(schema, name=types.UNSIGNED_64, default=NO_DEFAULT)
+        default = schema.default
+        if isinstance(default, int) and default >> 63 == 1:
+            default -= 1 << 64  # the signed number of the same bits, as values are
+        return replace(schema, name=types.UNSIGNED_64, default=default)
     if schema.type == "string" and is_unsigned:
         return _digits(schema, kinds.IntType(64, unsigned=True))
     if schema.type == "string" and isinstance(defined, kinds.DecimalType):
@@ -157,7 +174,10 @@ def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
     if schema.type == "string" and named == "decimal":
         return _digits(schema, kinds.DecimalType())
     if schema.type == "string" and (named in _BYTES or isinstance(defined, kinds.BytesType)):
-        return replace(schema, name=f"{types.BYTES_TEXT}base64", default=NO_DEFAULT)
+        default = schema.default
+        if isinstance(default, str):
+            default = _base64(default)
+        return replace(schema, name=f"{types.BYTES_TEXT}base64", default=default)
     return schema
 
 

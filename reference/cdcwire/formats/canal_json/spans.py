@@ -31,6 +31,7 @@ from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
+from cdcwire.formats.canal_json.wire import extension_members
 from cdcwire.model.paths import Path
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of
@@ -57,6 +58,7 @@ _EXTENSION_CLAUSES = {
     "claimCheckLocation": "canal-json: claim check",
     "rowkey": "canal-json: tidb extension",
     "originTs": "canal-json: tidb extension",
+    "checksum": "canal-json: tidb extension",
 }
 _PARTS: dict[str, tuple[EventPart, ...]] = {
     "database": ("schema", "database"),
@@ -74,6 +76,7 @@ _EXTRAS = {
     "gtid": "gtid",
     "rowkey": "row_key",
     "originTs": "origin_ts",
+    "checksum": "checksum",
     "claimCheckLocation": "claim_check",
 }
 _TIMES = frozenset({"es", "ts"})
@@ -189,10 +192,13 @@ class _Spans(Spans):
             self.add(member.end, inner, "end", clause)
         elif name in ("sqlType", "mysqlType", "_tidb") and isinstance(value, JsonObject):
             self.add(member.start + 1, inner, f"{len(value.members)} members", clause)
+            known = extension_members(value)
             for each in value.members:
-                own = _EXTENSION_CLAUSES.get(each.name, _UNKNOWN) if name == "_tidb" else clause
+                own, about = clause, None
+                if name == "_tidb":
+                    own = _EXTENSION_CLAUSES[each.name] if each.name in known else _UNKNOWN
+                    about = line.subject(each.name) if each.name in known else None
                 note = _UNKNOWN_NOTE if own == _UNKNOWN else ""
-                about = line.subject(each.name) if name == "_tidb" else None
                 text = _number_text(each)
                 self.add(
                     each.end, (*inner, each.name), text, own, note, value=each.value, subject=about

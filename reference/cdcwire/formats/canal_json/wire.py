@@ -9,7 +9,14 @@ from __future__ import annotations
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.strict_json import Document, JsonArray, Member, json_kind, read_json
+from cdcwire.core.strict_json import (
+    Document,
+    JsonArray,
+    JsonObject,
+    Member,
+    json_kind,
+    read_json,
+)
 from cdcwire.formats.canal_json.columns import NO_DEFINITION, NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.members import (
     CLAUSE_MEMBERS,
@@ -60,13 +67,12 @@ KNOWN_MEMBERS = frozenset(
         *("sqlType", "mysqlType", "data", "old", "_tidb", "gtid"),
     }
 )
-KNOWN_EXTENSION = frozenset(
+_KNOWN_EXTENSION = frozenset(
     {
         *("commitTs", "watermarkTs", "onlyHandleKey", "claimCheckLocation"),
         *("rowkey", "originTs", "checksum"),
     }
 )
-_WITHOUT_ORIGIN = KNOWN_EXTENSION - {"originTs", "checksum"}
 
 
 def read_object(
@@ -201,6 +207,12 @@ def _read_mysql_type(member: Member | None) -> tuple[tuple[str, str], ...] | Non
         return tuple(types)
 
 
+def extension_members(extension: JsonObject) -> frozenset[str]:
+    """Return the names of members that have a meaning in ``_tidb``: a checksum is of an origin."""
+    has_origin = extension.get("originTs") is not None
+    return _KNOWN_EXTENSION if has_origin else _KNOWN_EXTENSION - {"checksum"}
+
+
 def _read_extension(member: Member | None, data: bytes) -> Extension | None:
     if member is None:
         return None
@@ -223,7 +235,7 @@ def _read_extension(member: Member | None, data: bytes) -> Extension | None:
             _read_base64(known.get("rowkey")),
             timestamps[2],
             _read_base64(known.get("checksum")) if has_origin else None,
-            unknown_of(found, KNOWN_EXTENSION if has_origin else _WITHOUT_ORIGIN, data),
+            unknown_of(found, extension_members(found), data),
         )
 
 

@@ -206,3 +206,16 @@ def test_file_that_can_not_be_read_has_its_error(path: str) -> None:
     found = explain(StoredFile(path, b"x"), context=FILES)
     assert found.error is not None
     assert found.error.offset == 0
+
+
+@pytest.mark.parametrize("has_origin", [True, False])
+def test_checksum_is_that_of_a_row_with_an_origin(has_origin: bool) -> None:
+    origin = b'"originTs":5,' if has_origin else b""
+    value = ROW.strip().replace(b'"x":[1, 2]', origin + b'"checksum":"AP8="')
+    spans = explain(KafkaMessage(None, value)).spans
+    (span,) = (each for each in spans if each.path[-1:] == ("checksum",))
+    note, clause = (
+        ("", "tidb extension") if has_origin else ("not known, ignored", "unknown members")
+    )
+    assert (span.text, span.note, span.clause) == ("'AP8='", note, f"canal-json: {clause}")
+    assert (span.subject is not None) == has_origin
