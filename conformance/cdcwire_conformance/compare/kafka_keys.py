@@ -36,7 +36,7 @@ def with_kafka_keys(
     """Return the comparison with the keys of both feeds, and with why they were not compared."""
     ours, theirs = left.facts.keys, right.facts.keys
     keys = KafkaKeys(
-        (ours.keyed, theirs.keyed),
+        (ours.keyed.total(), theirs.keyed.total()),
         (ours.contradicting, theirs.contradicting),
         (*first_of("left", left, options.meaning), *first_of("right", right, options.meaning)),
     )
@@ -53,15 +53,18 @@ def _not_compared(left: OpenedFeed, right: OpenedFeed, options: CompareOptions) 
     """Return why keys are not compared; None if they are."""
     if left.source.format.name != right.source.format.name:
         return "the formats differ"
+    with_keys = {*left.facts.keys.keyed, *right.facts.keys.keyed}
     for side, feed in (("left", left), ("right", right)):
-        if not feed.facts.keys.keyed:
+        keys = feed.facts.keys
+        if not keys.keyed:
             return f"the {side} feed has none"
-        if feed.facts.keys.bare:
-            return f"{feed.facts.keys.bare:,} messages of the {side} feed have none"
-        if feed.facts.keys.unread:
-            number = feed.facts.keys.unread
-            return f"{number:,} of the {side} feed can't be compared with their rows"
-        if len(feed.facts.keys.digests) >= MAX_DIGESTS:
+        # Messages of a table without a key have none in either feed.
+        without = sum(number for table, number in keys.bare.items() if table in with_keys)
+        if without:
+            return f"{without:,} messages of the {side} feed have none"
+        if keys.unread:
+            return f"{keys.unread:,} of the {side} feed can't be compared with their rows"
+        if len(keys.digests) >= MAX_DIGESTS:
             return f"more than {MAX_DIGESTS:,} of the {side} feed contradict their rows"
     if options.mode == "final":
         return "last rows have none"

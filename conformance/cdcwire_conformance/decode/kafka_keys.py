@@ -7,6 +7,7 @@ with the values of the row.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -53,14 +54,14 @@ class KeyContradiction:
 class KeyFacts:
     """The Kafka keys of a share of a feed.
 
-    ``keyed``: rows whose message has a key, and ``bare`` those without. ``unread``: rows whose key
-    has a value that can't be compared with the row, or no value. ``contradicting``: rows whose key
-    contradicts them. ``digests``: of these, without repeats, at most ``MAX_DIGESTS``. ``first``: of
-    these.
+    ``keyed``: rows by table whose message has a key, and ``bare`` those without. ``unread``: rows
+    whose key has a value that can't be compared with the row, or no value. ``contradicting``: rows
+    whose key contradicts them. ``digests``: of these, without repeats, at most ``MAX_DIGESTS``.
+    ``first``: of these.
     """
 
-    keyed: int = 0
-    bare: int = 0
+    keyed: Counter[TableName] = field(default_factory=Counter)
+    bare: Counter[TableName] = field(default_factory=Counter)
     unread: int = 0
     contradicting: int = 0
     digests: frozenset[int] = frozenset()
@@ -89,8 +90,8 @@ class KeyChecking:
     """The check of a feed's keys. It remembers the form of the keys of each table."""
 
     read: KeyReader
-    _keyed: int = 0
-    _bare: int = 0
+    _keyed: Counter[TableName] = field(default_factory=Counter)
+    _bare: Counter[TableName] = field(default_factory=Counter)
     _digests: set[int] = field(default_factory=set)
     _first: list[KeyContradiction] = field(default_factory=list)
     _contradicting: int = 0
@@ -102,14 +103,14 @@ class KeyChecking:
         """Compare the key of a message with its row."""
         if not isinstance(message, KafkaMessage):
             return
+        table = change.table.schema, change.table.name or ""
         if message.key is None:
-            self._bare += 1
+            self._bare[table] += 1
             return
-        self._keyed += 1
+        self._keyed[table] += 1
         image = _image_of(change)
         if image is None:
             return
-        table = change.table.schema, change.table.name or ""
         template = self._templates.get(table)
         if template is None or message.key != _filled(template, image):
             self._read(message, table, image, place)
@@ -117,8 +118,8 @@ class KeyChecking:
     def found(self) -> KeyFacts:
         """Return the facts of all messages so far."""
         return KeyFacts(
-            self._keyed,
-            self._bare,
+            Counter(self._keyed),
+            Counter(self._bare),
             self._unread,
             self._contradicting,
             frozenset(self._digests),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from cdcwire.connect import Parsed, Schema
+from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect.cdl import Row
 from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, typed
@@ -70,6 +70,10 @@ _EXTRAS = (
         if member.place and not member.in_position
     ),
 )
+_BINLOG_CONNECTOR = "mysql"  # MariaDB's rows have the same form
+_OF_A_BINLOG = frozenset(
+    f"{prefix}{name}" for name in ("file", "gtid", "server_id") for prefix in ("", SOURCE)
+)
 _OPS: dict[str, Op] = {"c": "insert", "u": "update", "r": "read"}
 
 
@@ -123,11 +127,13 @@ def unwrapped_of(
     table, origin = _table(Origin("value", parsed), more, named)
     known, origin = definition_of(more.tables, table.schema, table.name, origin)
     structs: dict[str, Schema] = {}
+    shown = _connector(named)
+    connector = shown or settings.row_connector
     if parsed.envelope.schema is None and known is not None and known.columns is not None:
-        style = settings.style_without_schema(source_of(_connector(named, settings)))
+        style = settings.style_without_schema(source_of(connector))
         struct = defined_struct(known.columns, style)
         structs = {field.name: field.schema for field in struct.fields}
-    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
+    envelope, origin = _typed_row(origin, structs, shown, settings)
     fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
     added = Added(fields, added_names(fields.places, settings, frozenset(structs)), headers)
     is_added = set(added.names.values())
@@ -148,7 +154,7 @@ def unwrapped_of(
         parsed.envelope,
         key,
         origin.parsed.warnings,
-        added.text(f"{SOURCE}connector", "connector") or settings.row_connector,
+        connector,
         extra=_extra(added, notes_of(fields.schema)),
     )
 
@@ -227,10 +233,25 @@ def _named(
     return {**headers, **{name: members[field] for name, field in added.items()}}
 
 
-def _connector(named: Mapping[str, object], settings: Settings) -> str:
-    """Return the connector that added fields name, else that of the settings."""
+def _connector(named: Mapping[str, object]) -> str | None:
+    """Return the connector that added fields name or show; None if they do neither."""
     found = named.get(f"{SOURCE}connector") or named.get("connector")
-    return found if isinstance(found, str) else settings.row_connector
+    if isinstance(found, str):
+        return found
+    return None if _OF_A_BINLOG.isdisjoint(named) else _BINLOG_CONNECTOR
+
+
+def _typed_row(
+    origin: Origin, structs: Mapping[str, Schema], connector: str | None, settings: Settings
+) -> tuple[Envelope, Origin]:
+    """Return a row with a schema in any case. Raises: DecodeError."""
+    try:
+        return typed(origin, structs, settings.max_decimal_digits)
+    except DecodeError as error:
+        if connector is not None or not structs:
+            raise
+        problem = f"{error.problem}; this is read with option connector={settings.row_connector}"
+        raise DecodeError(problem, error.offset, error.clause, error.path) from error
 
 
 def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tuple[Table, Origin]:
@@ -245,7 +266,7 @@ def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tu
     if len(parts) > 2 and parts[-1] == "Value" and _is_same_name(parts[-2], table):
         table = table or parts[-2]
         schema = schema or db or parts[-3]
-        source = source_of(_connector(named, more.settings))
+        source = source_of(_connector(named) or more.settings.row_connector)
         has_database = source.long_names_since is not None
         db = db or (parts[-4] if has_database and len(parts) > 4 else None)
     if table is not None:

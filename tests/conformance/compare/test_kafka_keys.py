@@ -58,6 +58,10 @@ def messages_of(name: str, changes: list[RowChange]) -> list[Message]:
     return list(get_format(name).from_events(changes, context=context))
 
 
+def kafka(messages: list[Message]) -> list[KafkaMessage]:
+    return [each for each in messages if isinstance(each, KafkaMessage)]
+
+
 def feed_of(folder: Path, name: str, messages: Sequence[Message]) -> ComparedFeed:
     folder.mkdir()
     write_messages(str(folder / "messages.jsonl"), messages)
@@ -167,6 +171,33 @@ def test_a_side_without_keys_is_named(tmp_path: Path) -> None:
     options = CompareOptions(definitions=(rows((1, "a"))[0].table,))
     found = compare_feeds(feeds[0], feeds[1], options)
     assert ("Kafka keys", "the right feed has none") in found.left_out
+
+
+def test_rows_of_a_table_without_a_key_leave_the_keys_of_other_tables_compared(
+    tmp_path: Path,
+) -> None:
+    changes = rows((1, "a"), (2, "b"))
+    bare = replace(changes[0], table=replace(changes[0].table, name="log", key=()))
+    name = "debezium-json"
+    good = [*messages_of(name, changes), *messages_of(name, [bare])]
+    assert [each.key is None for each in kafka(good)] == [False, False, True]
+    bad = swapped(good, messages_of(name, rows((1, "a"), (777, "b"))), 1)
+    feeds = feed_of(tmp_path / "a", name, good), feed_of(tmp_path / "b", name, bad)
+    found = compare_feeds(*feeds)
+    assert found.keys.differ
+    assert all(each.is_equal for each in found.tables)
+
+
+def test_a_row_without_the_key_that_its_table_has_is_named(tmp_path: Path) -> None:
+    good = kafka(messages_of("debezium-json", rows((1, "a"), (2, "b"))))
+    bare = [good[0], replace(good[1], key=None)]
+    feeds = (
+        feed_of(tmp_path / "a", "debezium-json", good),
+        feed_of(tmp_path / "b", "debezium-json", bare),
+    )
+    options = CompareOptions(definitions=(rows((1, "a"))[0].table,))
+    found = compare_feeds(*feeds, options)
+    assert ("Kafka keys", "1 messages of the right feed have none") in found.left_out
 
 
 def test_keys_are_not_compared_in_a_window(tmp_path: Path) -> None:

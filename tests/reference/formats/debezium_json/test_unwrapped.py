@@ -21,7 +21,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import Column, IntType, MapType, TextType
+from cdcwire.model.kinds import Column, IntType, MapType, TemporalForm, TextType, TimeType
 
 UNWRAP = Context(options={"transforms": "unwrap"})
 TEXT_KEYS = Context(options={"key-converter": "string"})
@@ -88,6 +88,43 @@ def test_only_definition_gives_table_types_and_key() -> None:
         IntType(32),
         MapType(TextType(), TextType()),
     ]
+
+
+HOURS = Table("t", "s", columns=(Column("id", IntType(32)), Column("h", TimeType(0))), key=())
+
+
+@pytest.mark.parametrize(
+    ("field", "sent", "unit"),
+    [
+        (b'"__file":"binlog.1",', b"3600000000", "us"),
+        (b'"__source_gtid":"0-1-2",', b"3600000000", "us"),
+        (b'"__lsn":1,', b"3600000", "ms"),
+        (b"", b"3600000", "ms"),
+    ],
+)
+def test_place_in_a_binlog_shows_the_connector(
+    field: bytes, sent: bytes, unit: TemporalForm
+) -> None:
+    context = Context(options={"transforms": "unwrap"}, tables=(HOURS,))
+    found = row(b'{"id":1,"h":' + sent + b"," + field + NAMED, context)
+    assert found.after is not None
+    assert found.after.columns[1].type == TimeType(form=unit)
+    assert found.after["h"] == int(sent)
+
+
+def test_deleted_row_of_a_binlog_is_whole() -> None:
+    found = row(
+        b'{"id":1,"m":null,"__deleted":"true","__file":"binlog.1",' + NAMED, key=b'{"id":1}'
+    )
+    assert found.sent is None
+    assert found.before is not None
+    assert found.before.names == ("id", "m")
+
+
+def test_value_that_another_connector_may_have_sent_names_the_option() -> None:
+    context = Context(options={"transforms": "unwrap"}, tables=(HOURS,))
+    with pytest.raises(DecodeError, match="option connector=postgresql"):
+        row(b'{"id":1,"h":3600000000,' + NAMED, context)
 
 
 def test_position_is_that_of_the_added_fields() -> None:
