@@ -308,7 +308,8 @@ def _source_event(event: Event, options: Mapping[str, OptionValue]) -> Event:
     MariaDB's gtids have another form. Where times are milliseconds without schema, they are times
     of a day: MySQL's longer ones would not fit.
     """
-    source = source_of(str(options.get("connector", "postgresql")))
+    is_ticdc = options.get("dialect") == "ticdc"
+    source = source_of("ticdc" if is_ticdc else str(options.get("connector", "postgresql")))
     if source is MARIADB:
         event = replace(event, position=with_mariadb_gtid(event.position))
     is_short = source.has_short_times and options.get("schemas-enable") == "false"

@@ -46,7 +46,7 @@ NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
 # Members of a type that are not Avro's own, and those of its logical type.
 Attributes: TypeAlias = Mapping[str, JsonValue]
 NO_ATTRIBUTES: Attributes = MappingProxyType({})
-_KEPT = ("logicalType", "scale", "precision")  # and those of Connect
+_KEPT = ("logicalType", "scale", "precision", "tidb_type")  # and those of Connect
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,14 +26,12 @@ from cdcwire.model.kind_text import kind_text
 
 _DEFAULTS = "debezium-json: ticdc defaults"
 _TYPES = "debezium-json: ticdc types"
+_UNSIGNED = kinds.IntType(64, unsigned=True)
 _BYTES = frozenset(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"))
 
 
-def with_types(change: Change, tables: tuple[Table, ...], open_double: str | None = None) -> Change:
-    """Return a change whose columns have the types that ``tidb_type`` or a definition gives.
-
-    ``open_double``: what a double is that nothing says more of; None: a double.
-    """
+def with_types(change: Change, tables: tuple[Table, ...]) -> Change:
+    """Return a change whose columns have the types that ``tidb_type`` or a definition gives."""
     defined = _defined(change.source, tables)
     warnings = list(change.warnings)
     for row in (change.before, change.after):
@@ -50,12 +48,11 @@ def with_types(change: Change, tables: tuple[Table, ...], open_double: str | Non
         if wrapped:
             problem = "TiCDC sends BIGINT UNSIGNED as a signed number, and no type is given of"
             warnings.append(f"{problem} {_shown(wrapped)} ({_TYPES})")
-    before, after = _row(change.before, "before", defined), _row(change.after, "after", defined)
     return replace(
         change,
-        before=_with_doubles(before, defined, open_double),
-        after=_with_doubles(after, defined, open_double),
-        warnings=tuple(warnings),
+        before=_row(change.before, "before", defined),
+        after=_row(change.after, "after", defined),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -133,26 +130,6 @@ def _row(row: Row, name: str, defined: Mapping[str, kinds.Type]) -> Row:
     return replace(row, schema=schema, values=tuple(value for _, value in pairs))
 
 
-def _with_doubles(row: Row, defined: Mapping[str, kinds.Type], open_double: str | None) -> Row:
-    """Return a row whose doubles say which of them are, or may be, a DECIMAL or a FLOAT(M,D)."""
-    fields = []
-    for field in row.schema.fields:
-        schema, kind = field.schema, defined.get(field.name)
-        is_open = schema.type == "double" and schema.parameter(TIDB_TYPE) is None
-        match kind:
-            case None:
-                name = open_double
-            case kinds.DecimalType():
-                name = "decimal"
-            case _:
-                name = "float" if kind == kinds.FloatType(32) else None
-        if is_open and name is not None:
-            parameters = (*(schema.parameters or ()), (TIDB_TYPE, name))
-            schema = replace(schema, parameters=parameters)
-        fields.append(Field(field.name, schema))
-    return replace(row, schema=replace(row.schema, fields=tuple(fields)))
-
-
 def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
     """Return the schema of a column with the type that it lacks; the same if it lacks none.
 
@@ -160,25 +137,39 @@ def _typed(schema: Schema, defined: kinds.Type | None) -> Schema:
     """
     if schema.name is not None:
         return schema
+    if schema.type == "double":
+        return _with_source(schema, defined)
     named = schema.parameter(TIDB_TYPE)
-    is_unsigned = named == "bigint unsigned" or defined == kinds.IntType(64, unsigned=True)
-    if schema.type == "int64" and is_unsigned:
+    if schema.type == "int64" and (named == "bigint unsigned" or defined == _UNSIGNED):
         default = schema.default
         if isinstance(default, int) and default >> 63 == 1:
             default -= 1 << 64  # the signed number of the same bits, as values are
         return replace(schema, name=types.UNSIGNED_64, default=default)
-    if schema.type == "string" and is_unsigned:
-        return _digits(schema, kinds.IntType(64, unsigned=True))
-    if schema.type == "string" and isinstance(defined, kinds.DecimalType):
+    is_number = isinstance(defined, kinds.DecimalType) or defined == _UNSIGNED
+    if schema.type == "string" and is_number and defined is not None:
         return _digits(schema, defined)
-    if schema.type == "string" and named == "decimal":
-        return _digits(schema, kinds.DecimalType())
     if schema.type == "string" and (named in _BYTES or isinstance(defined, kinds.BytesType)):
         default = schema.default
         if isinstance(default, str):
             default = _base64(default)
         return replace(schema, name=f"{types.BYTES_TEXT}base64", default=default)
     return schema
+
+
+def _with_source(schema: Schema, defined: kinds.Type | None) -> Schema:
+    """Return the schema of a double that says if it is, or may be, a DECIMAL or a FLOAT(M,D)."""
+    if schema.parameter(TIDB_TYPE) is not None:
+        return schema
+    match defined:
+        case None:
+            source = types.OPEN_DOUBLE
+        case kinds.DecimalType():
+            source = "decimal"
+        case kinds.FloatType(32):
+            source = "float"
+        case _:
+            return schema
+    return replace(schema, parameters=(*(schema.parameters or ()), (TIDB_TYPE, source)))
 
 
 def _digits(schema: Schema, kind: kinds.Type) -> Schema:

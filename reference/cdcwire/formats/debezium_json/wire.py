@@ -13,7 +13,6 @@ from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
-from cdcwire.connect.types import OPEN_DOUBLE
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.limits import SizeLimitError
@@ -103,7 +102,7 @@ def _message(message: KafkaMessage, settings: Settings, tables: tuple[Table, ...
     fields = Fields(envelope.schema, envelope.payload, MEMBERS, origin)
     found = message_in(fields, key_parsed, settings, tables, has_key=has_key)
     if is_loose and isinstance(found, Change):
-        return checked(with_types(found, tables, OPEN_DOUBLE), settings, origin)
+        return checked(with_types(found, tables), settings, origin)
     return found
 
 

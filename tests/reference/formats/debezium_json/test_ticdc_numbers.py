@@ -140,3 +140,11 @@ def test_definition_makes_a_beyond_default_of_its_type() -> None:
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert (event.after.values[1], event.after.columns[1].default) == (LAST, LAST)
+
+
+def test_both_rows_of_an_update_have_one_warning() -> None:
+    sent = message(1, '{"id":1,"bu":-1}')
+    value = (sent.value or b"").replace(b'"before":null', b'"before":{"id":1,"bu":-2}')
+    update = KafkaMessage(sent.key, value.replace(b'"op":"c"', b'"op":"u"'))
+    (warning,) = FORMAT.warnings(update, Context())
+    assert warning.endswith("no type is given of bu (debezium-json: ticdc types)")
