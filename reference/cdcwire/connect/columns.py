@@ -7,6 +7,7 @@ Other kinds take the name that the producer uses; what it has no form for is a s
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -18,6 +19,7 @@ from cdcwire.connect.decimals import unscaled_bytes
 from cdcwire.connect.labels import escaped_label, write_labels
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
+from cdcwire.connect.spatial import declared_spatial
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
 from cdcwire.connect.times import is_other_time, temporal_plan
@@ -104,12 +106,14 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
             return _integer_plan(kind, source, style)
         case kinds.YearType():
             return ColumnPlan(Schema("int32", name=types.YEAR, version=1), as_it_is)
-        case kinds.FloatType(32) if style.numbers == "widest":
+        case kinds.FloatType(32) if style.numbers == "widest" or _is_float_of_digits(source, style):
             return ColumnPlan(Schema("double"), _as_float32)
         case kinds.FloatType(bits):
             return ColumnPlan(Schema("float" if bits == 32 else "double"), as_it_is)
         case kinds.DecimalType():
             return _decimal_plan(kind, source, style)
+        case kinds.TextType() if source in _TEXT_NAMES and not style.is_cdl:
+            return ColumnPlan(Schema("string", name=_TEXT_NAMES[source], version=1), as_it_is)
         case kinds.TextType():
             return ColumnPlan(Schema("string"), as_it_is)
         case kinds.JsonType() if style.has_plain_json:
@@ -137,7 +141,13 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
         case kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             return _container_plan(kind, source, style)
         case kinds.UnknownType():
-            return ColumnPlan(Schema("string"), _refuse_unknown)
+            spatial = None if style.is_cdl else declared_spatial(source)
+            return ColumnPlan(spatial or Schema("string"), _refuse_unknown)
+
+
+def _is_float_of_digits(source: str | None, style: Style) -> bool:
+    """Return whether a type is MySQL's FLOAT(m,d), which its connectors send as a double."""
+    return not style.is_cdl and _FLOAT_OF_DIGITS.match(source or "") is not None
 
 
 def _as_float32(value: Value) -> Value:
@@ -145,6 +155,14 @@ def _as_float32(value: Value) -> Value:
     return value
 
 
+# Types of the database that have a name of their own in messages.
+_TEXT_NAMES: dict[str | None, str] = {
+    "uuid": types.UUID_TEXT,
+    "xml": types.XML_TEXT,
+    "xmltype": types.XML_TEXT,
+    "ltree": types.LTREE_TEXT,
+}
+_FLOAT_OF_DIGITS = re.compile(r"float\s*\(\s*\d+\s*,\s*\d+\s*\)", re.IGNORECASE)
 # Names that mean the base type's value to the model, and that a producer writes as they are.
 _NAMED_BASES: dict[type[kinds.Type], ConnectType] = {
     kinds.TextType: "string",
@@ -178,6 +196,8 @@ def _kept_name(kind: kinds.Type, source: str | None, style: Style) -> Schema | N
     if source is None or not source.startswith(("io.debezium.", "org.apache.kafka.connect.")):
         return None
     if style.is_cdl and isinstance(kind, kinds.DatetimeType):
+        return None
+    if source == types.JSON and style.has_plain_json:
         return None
     if source == types.ZONED_TIMESTAMP:
         return None  # its text has another form here than in the model

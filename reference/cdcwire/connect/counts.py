@@ -105,13 +105,21 @@ def iso_moment(kind: DatetimeType, value: Value) -> str:
     return f"{text.replace(' ', 'T', 1)}Z"
 
 
-def zoned_text(kind: TimestampType, value: Value) -> str:
-    """Return an instant as ISO 8601 text in UTC; infinities stay. Raises: EncodeError."""
+def zoned_text(kind: TimestampType, value: Value, digits: int | None = None) -> str:
+    """Return an instant as ISO 8601 text in UTC; infinities stay. Raises: EncodeError.
+
+    ``digits``: of the fraction, more only where they are not zero; None keeps the fraction.
+    """
     try:
         text = utc_text(kind, value)
     except ValueError as error:
         raise EncodeError(str(error), KINDS) from error
-    return text if text in INFINITIES else f"{text.replace(' ', 'T', 1)}Z"
+    if text in INFINITIES:
+        return text
+    whole, _, fraction = text.replace(" ", "T", 1).partition(".")
+    if digits is not None:
+        fraction = fraction.rstrip("0").ljust(digits, "0")
+    return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
 
 
 def interval_text(value: Value) -> str:

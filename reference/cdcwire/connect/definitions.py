@@ -14,6 +14,7 @@ from cdcwire.connect.columns import plan_column
 from cdcwire.connect.logical import named_kind
 from cdcwire.connect.schema import Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
+from cdcwire.connect.spatial import SPATIAL, declared_spatial, sent_spatial
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import step
 from cdcwire.core.strict_json import JsonObject, JsonValue, Number
@@ -27,20 +28,6 @@ _WITHOUT_OFFSET = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?", re.
 _NUMBERS = "numbers"
 _MAPS = "maps"  # on JSON: it may also be sent as a map of texts
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
-_GEOMETRY = (
-    Field("wkb", Schema("bytes")),
-    Field("srid", Schema("int32", optional=True)),
-)
-_POINT = (
-    Field("x", Schema("double")),
-    Field("y", Schema("double")),
-    Field("wkb", Schema("bytes", optional=True)),
-    Field("srid", Schema("int32", optional=True)),
-)
-_SPATIAL = {
-    frozenset(field.name for field in fields): (name, fields)
-    for name, fields in ((types.GEOMETRY, _GEOMETRY), (types.POINT, _POINT))
-}
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _INT64_END = 1 << 63
 _UNSIGNED = Schema(
@@ -73,6 +60,9 @@ def _defined(column: Column, style: Style) -> Schema:
     if type(named) is type(column.type):  # the source says how a date or time is sent
         column = replace(column, type=named)
     if isinstance(column.type, kinds.UnknownType):
+        spatial = None if style.is_cdl else declared_spatial(column.source)
+        if spatial is not None:
+            return replace(spatial, optional=column.nullable is not False)
         return Schema("string", column.nullable is not False, types.UNTYPED)
     schema = plan_column(column, style).schema
     match column.type:
@@ -141,10 +131,13 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
         case types.CONNECT_DECIMAL, str() if _is_decimal_text(schema, value):
             return replace(schema, type="string", name=types.DECIMAL_TEXT, version=None)
         case types.UNTYPED, JsonObject():
-            found = _SPATIAL.get(frozenset(member.name for member in value.members))
-            if found is not None:
-                return Schema("struct", schema.optional, found[0], 1, fields=found[1])
-            return inferred_schema(value)
+            spatial = sent_spatial(value.by_name)
+            if spatial is None:
+                return inferred_schema(value)
+            return replace(spatial, optional=schema.optional)
+        case name, JsonObject() if name in SPATIAL:
+            spatial = sent_spatial(value.by_name) or schema
+            return schema if spatial.name == name else replace(spatial, optional=schema.optional)
         case types.UNTYPED, _:
             return inferred_schema(value)
         case types.JSON, JsonObject() if schema.parameter(_MAPS) and _is_map_of_texts(value):

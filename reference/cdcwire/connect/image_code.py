@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from cdcwire.connect import types
-from cdcwire.connect.logical import columns_of, model_converter
+from cdcwire.connect.logical import columns_of, model_converter, sent_offset
 from cdcwire.connect.payload_patterns import Part, tuple_of
 from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.style import as_it_is
@@ -55,11 +55,19 @@ class ImageCode:
         name = part.name
         if convert is not as_it_is:
             self.names[f"convert_{name}"] = model_converter(schema, self.placeholder)
-            part.lines = [*part.lines, f"{name} = convert_{name}({name})"]
+            part.lines = [*part.lines, *self._in_utc(schema, name)]
+            part.lines.append(f"{name} = convert_{name}({name})")
         elif unavailable:
             is_text = all(isinstance(value, str) for value in unavailable)
             self.names[f"none_{name}"] = frozenset(unavailable) if is_text else unavailable
             part.lines = [*part.lines, f"if {name} in none_{name}: {name} = UNAVAILABLE"]
+
+    def _in_utc(self, schema: Schema, name: str) -> list[str]:
+        """Return the line that refuses an instant with an offset, which events keep."""
+        if schema.name != types.ZONED_TIMESTAMP:
+            return []
+        self.names["sent_offset"] = sent_offset
+        return [f"if {name}[-1:] != 'Z' and sent_offset({name}): raise Irregular"]
 
     def _has_simple_bounds(self, schema: Schema, part: Part) -> bool:
         """Write what ``model_converter`` does as code, for numbers that a definition bounds."""

@@ -51,6 +51,7 @@ _TIMESTAMP_TEXT = re.compile(
 _UTC_TEXT = re.compile(
     r"(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)Z", re.ASCII
 )
+_OFFSET = re.compile(r"[+-]\d\d:\d\d(?::\d\d)?\Z", re.ASCII)
 _COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
 _EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
 
@@ -480,6 +481,12 @@ def read_timestamp_text(text: str) -> str:
             f"{text!r:.40} is not a date and time of the calendar", _LOGICAL
         ) from error
     raise ConversionError(f"{text!r:.40} is not a date and time", _LOGICAL)
+
+
+def sent_offset(text: str) -> str | None:
+    """Return the offset at the end of an instant's text; None if it ends in ``Z``, or has none."""
+    found = None if text.endswith("Z") else _OFFSET.search(text)
+    return None if found is None else found.group()
 
 
 def read_instant_text(text: str) -> str:

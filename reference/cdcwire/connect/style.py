@@ -24,6 +24,7 @@ IntervalMode: TypeAlias = Literal["numeric", "string"]
 HstoreMode: TypeAlias = Literal["json", "map"]
 NumberForm: TypeAlias = Literal["exact", "tiny", "wide", "widest"]
 UnsignedMode: TypeAlias = Literal["auto", "long", "precise"]
+InstantDigits: TypeAlias = Literal["as sent", "cut", "padded"]
 LabelForm: TypeAlias = Literal["least", "listed", "sent"]
 Convert: TypeAlias = Callable[[Value], Value]
 
@@ -40,6 +41,8 @@ class Style:
     ``numbers``: of MySQL's connectors. TINYINT(1) is a number (``tiny``), before 3.7 with TINYINT
     an int16 (``wide``), before 2.0 FLOAT is a double (``widest``). ``has_plain_json``: JSON is a
     string without name, as MariaDB's.
+    ``instant_digits``: of the fraction of instants; ``cut``: without zeros at the end; ``padded``:
+    as many as the column has, where that is known.
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
     is a Decimal without precision. ``has_short_times``: times of up to three digits after the
     second are milliseconds; otherwise, as for MySQL's of more than a day, microseconds.
@@ -61,6 +64,7 @@ class Style:
     numbers: NumberForm = "exact"
     has_plain_json: bool = False
     has_short_times: bool = False
+    instant_digits: InstantDigits = "as sent"
 
     @property
     def is_cdl(self) -> bool:

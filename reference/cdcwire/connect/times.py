@@ -44,7 +44,7 @@ def temporal_plan(kind: TemporalType, style: Style) -> ColumnPlan:
         case kinds.DatetimeType():
             return _datetime_plan(kind, style)
         case kinds.TimestampType():
-            return _timestamp_plan(kind)
+            return _timestamp_plan(kind, style)
 
 
 def _date_plan(kind: kinds.DateType, style: Style) -> ColumnPlan:
@@ -102,10 +102,11 @@ def _datetime_plan(kind: kinds.DatetimeType, style: Style) -> ColumnPlan:
     return ColumnPlan(schema, lambda value: counts.moment(kind, value, unit))
 
 
-def _timestamp_plan(kind: kinds.TimestampType) -> ColumnPlan:
+def _timestamp_plan(kind: kinds.TimestampType, style: Style) -> ColumnPlan:
     if kind.zone is None:
         return ColumnPlan(Schema("string"), lambda value: counts.moment_text(kind, value))
-    return _text_plan(types.ZONED_TIMESTAMP, lambda value: counts.zoned_text(kind, value))
+    digits = {"cut": 0, "padded": kind.fraction}.get(style.instant_digits)
+    return _text_plan(types.ZONED_TIMESTAMP, lambda value: counts.zoned_text(kind, value, digits))
 
 
 def _text_plan(name: str, convert: Convert) -> ColumnPlan:

@@ -49,6 +49,8 @@ DEFINED = "\udfffdefined"  # the kind of a definition, which bounds the values
 AMBIGUOUS = "\udfffambiguous"  # text of digits alone may be base64 or the number
 UNTYPED = "unknown"  # on the string that a null without schema is read as
 UUID_TEXT = "io.debezium.data.Uuid"
+XML_TEXT = "io.debezium.data.Xml"
+LTREE_TEXT = "io.debezium.data.Ltree"
 VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
 
 # What Debezium says of them in its schemas.

@@ -67,8 +67,10 @@ class SourceOf:
     names. ``counts_by_database``: the borders of transactions have it in the names of tables.
     ``transaction_place``: the field of the position that all changes of a transaction share.
     ``has_tinyint``: its integers of 8 bits are int16 before 3.7, and its floats doubles before 2.0.
+    Its instants have the digits of the column since 2.7, and no zeros at the end before 2.0.
     ``has_plain_json``: JSON is a text.
     ``has_statements``: it has a topic of schema changes.
+    ``has_mysql_instants``: it sent instants as MySQL's text before 3.6.
     ``has_short_times``: times of up to three digits after the second are in milliseconds.
     """
 
@@ -91,6 +93,7 @@ class SourceOf:
     has_tinyint: bool = False
     has_plain_json: bool = False
     has_short_times: bool = False
+    has_mysql_instants: bool = False
 
     def members_of(self, version: Version) -> tuple[Member, ...]:
         """Return the members that a version writes, in order."""
@@ -212,6 +215,7 @@ VITESS = SourceOf(
     ),
     "keyspace",
     has_database=False,
+    has_mysql_instants=True,
 )
 TICDC = SourceOf(
     "ticdc",

@@ -2,7 +2,8 @@
 
 Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``,
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``transaction_id``,
-``data_collection_order``, ``column_notes`` (JSON), and those that ``connectors`` declares.
+``data_collection_order``, ``column_notes`` and ``offsets`` (JSON), and those that ``connectors``
+declares.
 ``nullable_key`` says that a column of ``message.key.columns`` is nullable. CDL adds
 ``message_type`` where it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has
 ``message_key``; a logical message has ``content``, ``database``; a transaction's end has
@@ -38,6 +39,7 @@ from cdcwire.debezium.message import (
 )
 from cdcwire.debezium.names import renamed, sent_selection
 from cdcwire.debezium.notes import notes_of
+from cdcwire.debezium.offsets import in_iso_form, offsets_of
 from cdcwire.debezium.schema_changes import kind_of, sent_table, table_of_change
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.source import table_named
@@ -125,21 +127,26 @@ def _change_event(
         op = "insert"
     declared = source_of(change.source.connector)
     placeholder = settings.placeholder if declared.has_placeholder else ""
-    after = change.after.image("after", placeholder, columns)
+    row_before, row_after = (in_iso_form(row, declared) for row in (change.before, change.after))
+    after = row_after.image("after", placeholder, columns)
     # The key alone identifies a row that went, unless the table has none: then all was sent.
     is_whole = settings.replica_identity == "full" or change.key == ()
     is_unknown = change.key is None and change.key_envelope is None
     cut = op == "delete" and not is_whole and not declared.whole_rows
     cut = cut and not is_unknown  # without its key, nothing says which columns are those of the key
-    before = change.before.image("before", placeholder, None if cut else columns)
+    before = row_before.image("before", placeholder, None if cut else columns)
     sent: Sent | None = None
+    wanted = columns
     if cut and before is not None:
         key = key_of_deleted(change.key, change.before.origin)
         is_told = settings.replica_identity != "default" or change.cdl is not None
         if is_told or not is_sent_whole(before, key, change.before.schema, declared):
             sent, key = "key", key | _sure_columns(change)
-            columns = key if columns is None else columns & key
-        before = before if columns is None else before.only(columns)
+            wanted = key if columns is None else columns & key
+        before = before if wanted is None else before.only(wanted)
+    offsets = offsets_of(change.before, change.after, wanted)
+    if offsets is not None:
+        extra["offsets"] = offsets
     return RowChange(table, op, before, after, position, sent=sent, extra=extra)
 
 

@@ -23,6 +23,7 @@ from cdcwire.core.configuration import (
     ANY_VALUE,
     JSON_CONVERTER,
     TRANSFORM,
+    TRANSFORMS,
     Setting,
     changefeed,
     connector,
@@ -186,7 +187,14 @@ class Settings(ConnectSettings):
         "delete-tombstone-handling-mode",
         "tombstone",
         "With transforms=unwrap: the form of deletes that are written.",
-        settings=transform("delete.tombstone.handling.mode"),
+        settings=(
+            *transform("delete.tombstone.handling.mode"),
+            # Before 2.5. The connector's tombstone is dropped there, unless drop.tombstones=false.
+            *connector(
+                f"{TRANSFORMS}delete.handling.mode",
+                values={"drop": "drop", "none": "tombstone", "rewrite": "rewrite"},
+            ),
+        ),
     )
     producer: Producer = option(
         "producer",

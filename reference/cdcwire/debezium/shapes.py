@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cdcwire.connect.style import LabelForm, NumberForm, Style
+from cdcwire.connect.style import InstantDigits, LabelForm, NumberForm, Style
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import (
     LATEST,
@@ -122,7 +122,13 @@ class Shape:
             labels=self._labels(is_snapshot=is_snapshot),
             numbers=self._numbers(),
             has_plain_json=self.source.has_plain_json,
+            instant_digits=self._instant_digits(),
         )
+
+    def _instant_digits(self) -> InstantDigits:
+        if not self.source.has_tinyint or (2, 0) <= self.version < (2, 7):
+            return "as sent"
+        return "padded" if self.has_block_first else "cut"
 
     def _numbers(self) -> NumberForm:
         if not self.source.has_tinyint:

@@ -31,6 +31,7 @@ from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_o
 from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
 from cdcwire.debezium.notes import notes_of
+from cdcwire.debezium.offsets import in_iso_form, offsets_of
 from cdcwire.debezium.reading import OF_NOTIFICATIONS
 from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Extra, Image, Op, Position, RowChange, SchemaChange, Sent, Table
@@ -180,13 +181,19 @@ def unwrapped_events(
             if is_told or not is_sent_whole(before, key, found.row.schema, declared):
                 sent, columns = "key", key if columns is None else columns & key
         before = before if columns is None else before.only(columns)
-        yield RowChange(table, "delete", before, None, position, sent=sent, extra=found.extra)
+        extra = _with_offsets(found.extra, offsets_of(found.row, None, columns))
+        yield RowChange(table, "delete", before, None, position, sent=sent, extra=extra)
     else:
         op = _OPS.get(found.op, "upsert")
         if op == "read" and settings.read_r_as_c:
             op = "insert"
         after = _image(found, settings, columns)
-        yield RowChange(table, op, None, after, position, extra=found.extra)
+        extra = _with_offsets(found.extra, offsets_of(None, found.row, columns))
+        yield RowChange(table, op, None, after, position, extra=extra)
+
+
+def _with_offsets(extra: Extra, offsets: str | None) -> Extra:
+    return extra if offsets is None else {**extra, "offsets": offsets}
 
 
 def key_of_deleted(key: tuple[str, ...] | None, origin: Origin | None) -> frozenset[str]:
@@ -212,11 +219,11 @@ def is_sent_whole(before: Image, key: frozenset[str], struct: Schema, declared: 
 
 
 def _image(found: Unwrapped, settings: Settings, columns: frozenset[str] | None) -> Image:
-    row = found.row
+    declared = source_of(found.connector)
+    row = in_iso_form(found.row, declared)
     assert row.values is not None  # it is a struct
     try:
-        has_placeholder = source_of(found.connector).has_placeholder
-        placeholder = settings.placeholder if has_placeholder else ""
+        placeholder = settings.placeholder if declared.has_placeholder else ""
         return image_of(row.schema, row.values, placeholder, columns)
     except ConversionError as error:
         if row.origin is None:

@@ -14,6 +14,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.made_up import filled
 from cdcwire.debezium.names import adjusted_columns, with_adjusted_columns
 from cdcwire.debezium.notes import with_notes
+from cdcwire.debezium.offsets import with_offsets
 from cdcwire.debezium.schemas import (
     block_schema,
     moments,
@@ -145,7 +146,8 @@ def _row_messages(
     rows = with_adjusted_columns(rows, settings.field_names)
     notes = extra_text(event.extra, "column_notes")
     struct, key = with_notes(rows.struct, notes), with_notes(rows.key, notes)
-    rows = replace(rows, struct=struct, key=key)
+    offsets = extra_text(event.extra, "offsets")
+    rows = with_offsets(replace(rows, struct=struct, key=key), offsets)
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
         yield from _row_message(event, rows, op, writer)

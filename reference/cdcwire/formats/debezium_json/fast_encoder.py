@@ -74,7 +74,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
 
     def _piece(self, change: RowChange) -> KafkaMessage:
         extra = change.extra
-        if "nullable_key" in extra:
+        if "nullable_key" in extra or "offsets" in extra:
             raise Irregular
         shape = shape_of(extra, self._settings)
         style = shape.style_of(self._settings, is_snapshot=change.op == "read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from dataclasses import replace
 from decimal import Decimal
@@ -283,6 +284,33 @@ def test_spatial_column_of_a_definition_is_a_struct(text: str, fields: dict[str,
     assert kind == "StructType"
     found = dict(zip(value.names, value.values, strict=True))
     assert {name: found[name] for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "text", "written"),
+    [
+        ("unknown", "polygon", "null", "io.debezium.data.geometry.Geometry"),
+        ("unknown", "point", "null", "io.debezium.data.geometry.Point"),
+        ("text", "uuid", '"123e4567-e89b-12d3-a456-426614174000"', "io.debezium.data.Uuid"),
+        ("text", "xml", '"<a/>"', "io.debezium.data.Xml"),
+        ("json", "json", '"[1]"', "io.debezium.data.Json"),
+        ("float32", "float(7,3)", "1234.5670166015625", "double"),  # as MariaDB's 3.5.0 sends it
+        ("float32", "float", "0.1", "float"),
+    ],
+)
+def test_definition_gives_the_schema_that_the_connector_writes(
+    kind: str, source: str, text: str, written: str
+) -> None:
+    sent, context = message(text, "mysql"), context_of(defined(kind, source))
+    (event,) = FORMAT.to_events(sent, context=context)
+    assert isinstance(event, RowChange)
+    event = replace(event, position=Position(commit_ms=1, sent_ms=2, file="f", pos=1))
+    (back,) = FORMAT.from_events([event], context=Context())
+    assert isinstance(back, KafkaMessage)
+    found = json.loads(back.value or b"")
+    (schema,) = (f for f in found["schema"]["fields"][1]["fields"] if f["field"] == "c")
+    assert schema.get("name", schema["type"]) == written
+    assert found["payload"]["after"]["c"] == json.loads(text)
 
 
 def test_source_type_of_a_schema_undoes_the_wrap() -> None:

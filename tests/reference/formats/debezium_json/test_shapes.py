@@ -11,9 +11,10 @@ import pytest
 from cdcwire import debezium_json
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.model.events import Image, Marker, Position, RowChange, Table
-from cdcwire.model.kinds import BitType, Column, EnumType, IntType, TextType
+from cdcwire.model.kinds import BitType, Column, EnumType, IntType, TextType, TimestampType
 
 OLD = ["before", "after", "source", "op", "ts_ms", "transaction"]
 NEW = ["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"]
@@ -227,6 +228,31 @@ def test_rows_of_a_binlog_have_whole_bits_and_escaped_labels() -> None:
     assert written(snapshot)["payload"]["after"]["e"] == "a,b"
     (field,) = (f for f in written(event)["schema"]["fields"][1]["fields"] if f["field"] == "e")
     assert field["parameters"]["allowed"] == "a\\,b,e\\\\f"
+
+
+@pytest.mark.parametrize(
+    ("version", "digits", "sent"),
+    [
+        # 1.9.8 and 3.5.0 were measured with these two columns.
+        ("1.9.8.Final", 3, "2024-06-30T23:59:59.12Z"),
+        ("1.9.8.Final", 0, "2024-06-30T23:59:59.12Z"),
+        ("3.5.0.Final", 3, "2024-06-30T23:59:59.120Z"),
+        ("3.5.0.Final", 6, "2024-06-30T23:59:59.120000Z"),
+        ("2.5.0.Final", 3, "2024-06-30T23:59:59.1200Z"),  # not known: as it came
+    ],
+)
+def test_instant_of_a_binlog_has_the_digits_of_the_version(
+    version: str, digits: int, sent: str
+) -> None:
+    columns = (Column("t", TimestampType(digits, "text", "+00:00"), None, True),)
+    image = Image(columns, ("2024-06-30 23:59:59.1200",))
+    extra = {"connector": "mysql", "connector_version": version}
+    event = RowChange(Table("t", "s"), "insert", None, image, POSITION, extra=extra)
+    assert written(event)["payload"]["after"] == {"t": sent}
+    encode = debezium_json.FORMAT.encoder(Context())
+    (message,) = encode([event])
+    assert isinstance(message, KafkaMessage)
+    assert json.loads(message.value or b"")["payload"]["after"] == {"t": sent}
 
 
 def test_transactions_of_a_binlog_are_named_by_gtid() -> None:
