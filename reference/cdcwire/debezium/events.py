@@ -4,6 +4,7 @@ Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``sna
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``transaction_id``,
 ``data_collection_order``, ``column_notes`` and ``offsets`` (JSON), and those that ``connectors``
 declares.
+``schema_name``: of the row's schema without its last word, where it is not that of the source.
 ``nullable_key`` says that a column of ``message.key.columns`` is nullable. CDL adds
 ``message_type`` where it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has
 ``message_key``; a logical message has ``content``, ``database``; a transaction's end has
@@ -42,6 +43,7 @@ from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.offsets import in_iso_form, offsets_of
 from cdcwire.debezium.schema_changes import kind_of, sent_table, table_of_change
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.debezium.source import table_named
 from cdcwire.debezium.unwrapped import is_sent_whole, key_of_deleted, unwrapped_events
 from cdcwire.model.events import (
@@ -118,7 +120,7 @@ def _change_event(
     change: Change, table: Table, settings: Settings, selection: Selection
 ) -> RowChange | SchemaChange:
     position = _position(change.source, change.ts_ms, change.transaction)
-    extra = _extra(change)
+    extra = _extra(change, settings)
     if change.op == "t":
         return SchemaChange("truncate", None, table=table, position=position, extra=extra)
     columns = selection.columns
@@ -173,7 +175,7 @@ def _position(source: Source, ts_ms: int | None, block: Block | None) -> Positio
     )
 
 
-def _extra(change: Change) -> Extra:
+def _extra(change: Change, settings: Settings) -> Extra:
     extra = source_extra(change.source, change.transaction)
     notes = notes_of(change.after.schema)
     if notes is not None:
@@ -182,6 +184,9 @@ def _extra(change: Change) -> Extra:
         extra["nullable_key"] = "true"
     if change.physical_table is not None:
         extra["physical_table"] = change.physical_table
+    name = other_schema_name(change.after.schema, table_named(change.source), extra, settings)
+    if name is not None:
+        extra["schema_name"] = name
     for name, value in (("ts_us", change.ts_us), ("ts_ns", change.ts_ns)):
         if value is not None:
             extra[name] = str(value)

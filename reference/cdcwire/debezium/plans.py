@@ -31,6 +31,7 @@ from cdcwire.debezium.message import Source
 from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.reading import CDL_CONNECTORS, USUAL_SNAPSHOTS
 from cdcwire.debezium.settings import Settings
+from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.debezium.source import places_of, table_named, warnings_of
 from cdcwire.debezium.unwrapped import is_sent_whole
 from cdcwire.model.events import POSITION_MEMBERS, Image, Position, RowChange, Sent, Table
@@ -431,7 +432,13 @@ class _Lines:
             names = None if definition is None else definition.key
         result = table_named(source, names)
         is_wanted = result.name is None or self.feed.selection.wants_rows_of(result)
-        return result if is_wanted else None, dict(source_extra(source, None)), self._cut(names)
+        extra = source_extra(source, None)
+        row = self.payload.schema.field("after")
+        if row is not None:
+            name = other_schema_name(row, table_named(source), extra, self.feed.settings)
+            if name is not None:
+                extra["schema_name"] = name
+        return result if is_wanted else None, extra, self._cut(names)
 
     def _cut(self, names: tuple[str, ...] | None) -> Cut | None:
         """Return what takes the columns of a deleted row that are sure; None if all are."""

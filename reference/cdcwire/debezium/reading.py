@@ -32,6 +32,7 @@ from cdcwire.debezium.reading_others import (
     key_part,
     logical_message,
     notification,
+    physical_table_in,
     watermark,
 )
 from cdcwire.debezium.schema_changes import MEMBERS as SCHEMA_CHANGE_MEMBERS
@@ -191,22 +192,19 @@ def change_in(fields: Fields, key: Key, router: str, source: Source | None = Non
         kept(fields),
         key_part(key),
     )
-    if isinstance(key, Parsed) and key.envelope.schema is not None:
-        change = _with_key_facts(change, key, router)
+    change = _with_key_facts(change, key, router)
     _check_images(change, fields)
     warnings = (*fields.origin.parsed.warnings, *_warnings(change, fields))
     return replace(change, warnings=warnings) if warnings else change
 
 
-def _with_key_facts(change: Change, key: Parsed, router: str) -> Change:
+def _with_key_facts(change: Change, key: Key, router: str) -> Change:
     """Return a change with what its key shows beyond the names of its columns."""
-    schema, payload = key.envelope.schema, key.envelope.payload
-    if schema is None or not isinstance(payload, tuple):
-        return change
-    place = schema.index(router)
-    if place is not None and isinstance(payload[place], str):
-        change = replace(change, physical_table=payload[place])
-    if any(field.schema.optional for field in schema.fields):
+    table = physical_table_in(key_part(key), router)
+    if table is not None:
+        change = replace(change, physical_table=table)
+    schema = key.envelope.schema if isinstance(key, Parsed) else None
+    if schema is not None and any(field.schema.optional for field in schema.fields):
         change = replace(change, key_may_be_null=True)
     return change
 

@@ -39,6 +39,20 @@ def key_part(key: Key) -> KeyPart:
     return key.envelope if isinstance(key, Parsed) else key
 
 
+def physical_table_in(key: KeyPart, router: str) -> str | None:
+    """Return the topic that ByLogicalTableRouter put into a key, as the field ``router``."""
+    if not isinstance(key, Envelope):
+        return None
+    found: object = None
+    if isinstance(key.payload, JsonObject):
+        member = key.payload.get(router)
+        found = None if member is None else member.value
+    elif key.schema is not None and isinstance(key.payload, tuple):
+        place = key.schema.index(router)
+        found = None if place is None else key.payload[place]
+    return found if isinstance(found, str) else None
+
+
 def kept(fields: Fields) -> Envelope:
     """Return what is written back: a payload without schema stays as it came."""
     return fields.origin.parsed.envelope

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from cdcwire.connect import Schema
 from cdcwire.connect.style import InstantDigits, LabelForm, NumberForm, Style
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import (
@@ -154,6 +155,31 @@ def shape_of(extra: Extra, settings: Settings) -> Shape:
         version if isinstance(version, str) else "",
         settings.dialect,
     )
+
+
+def names_of(table: Table, settings: Settings, extra: Extra) -> str:
+    """Return the names of source, schema and table, which begin the names of schemas.
+
+    ``schema_name`` in ``extra`` has others: those of a topic that ByLogicalTableRouter chose.
+    Raises: EncodeError.
+    """
+    named, server = extra.get("schema_name"), extra.get("source_name")
+    if isinstance(named, str) and named:
+        return named
+    server = server if isinstance(server, str) and server else settings.topic_prefix
+    return shape_of(extra, settings).name_of(server, table)
+
+
+def other_schema_name(row: Schema, table: Table, extra: Extra, settings: Settings) -> str | None:
+    """Return the name of a row's schema without its last word; None if ``names_of`` gives it."""
+    name, _, last = (row.name or "").rpartition(".")
+    if last != "Value" or not name or settings.schema_names == "avro_unicode":
+        return None
+    try:
+        usual = shape_of(extra, settings).safe_name(names_of(table, settings, extra))
+    except EncodeError:
+        return None  # of a connector that is not written
+    return None if name == usual else name
 
 
 def dialect_of(version: str) -> str | None:

@@ -33,7 +33,9 @@ from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
 from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.offsets import in_iso_form, offsets_of
 from cdcwire.debezium.reading import OF_NOTIFICATIONS
+from cdcwire.debezium.reading_others import physical_table_in
 from cdcwire.debezium.settings import Settings
+from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.model.events import Extra, Image, Op, Position, RowChange, SchemaChange, Sent, Table
 
 _CLAUSE = "debezium-json: unwrapped rows"
@@ -146,6 +148,11 @@ def unwrapped_of(
     schema = replace(fields.schema, fields=tuple(field for field, _ in kept))
     if key_names is None and known is not None:
         key_names = known.key
+    extra = _extra(added, notes_of(fields.schema))
+    name = other_schema_name(fields.schema, table, extra, settings)
+    physical_table = physical_table_in(key, settings.key_field_name)
+    extra |= {} if name is None else {"schema_name": name}
+    extra |= {} if physical_table is None else {"physical_table": physical_table}
     return Unwrapped(
         _operation(added),
         Row(schema, tuple(value for _, value in kept), origin),
@@ -156,7 +163,7 @@ def unwrapped_of(
         key,
         origin.parsed.warnings,
         connector,
-        extra=_extra(added, notes_of(fields.schema)),
+        extra=extra,
     )
 
 

@@ -21,7 +21,7 @@ from cdcwire.debezium.schemas import (
     source_schema,
 )
 from cdcwire.debezium.settings import Settings
-from cdcwire.debezium.shapes import Shape, shape_of
+from cdcwire.debezium.shapes import Shape, names_of, shape_of
 from cdcwire.debezium.transactions import moved_behind, with_transactions
 from cdcwire.debezium.writing_others import write_heartbeat, write_marker
 from cdcwire.debezium.writing_parts import (
@@ -179,13 +179,10 @@ def _key_bytes(event: RowChange, rows: WrittenRows, writer: Writer) -> bytes | N
         return None
     name = names_of(event.table, writer.settings, event.extra)
     name = shape_of(event.extra, writer.settings).safe_name(name, "Key")
-    return writer.encode(Envelope(replace(rows.key, name=name), values))
-
-
-def names_of(table: Table, settings: Settings, extra: Extra) -> str:
-    """Return the names of source, schema and table, which begin the names of schemas."""
-    server = extra_text(extra, "source_name") or settings.topic_prefix
-    return shape_of(extra, settings).name_of(server, table)
+    fields, table = rows.key.fields, extra_text(event.extra, "physical_table")
+    if table is not None:
+        fields, values = (*fields, Field(writer.settings.key_field_name, STRING)), (*values, table)
+    return writer.encode(Envelope(replace(rows.key, name=name, fields=fields), values))
 
 
 def _envelope(

@@ -22,13 +22,12 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.connectors import TEXT_PLACES, Member
 from cdcwire.debezium.notes import with_notes
 from cdcwire.debezium.schemas import block_schema, source_schema
-from cdcwire.debezium.shapes import Shape, shape_of
+from cdcwire.debezium.shapes import Shape, names_of, shape_of
 from cdcwire.debezium.writing import (
     OPS,
     cdl_schema,
     envelope_schema,
     messages_of,
-    names_of,
 )
 from cdcwire.debezium.writing_parts import (
     block_values,
@@ -42,6 +41,8 @@ from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.ticdc import ticdc_messages
 from cdcwire.formats.debezium_json.wire import writer_of
 from cdcwire.model.events import NO_EXTRA, Event, Position, RowChange
+
+_UNUSUAL = frozenset(("nullable_key", "offsets", "physical_table", "schema_name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
 
     def _piece(self, change: RowChange) -> KafkaMessage:
         extra = change.extra
-        if "nullable_key" in extra or "offsets" in extra:
+        if not _UNUSUAL.isdisjoint(extra):
             raise Irregular
         shape = shape_of(extra, self._settings)
         style = shape.style_of(self._settings, is_snapshot=change.op == "read")

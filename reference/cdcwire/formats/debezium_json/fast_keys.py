@@ -110,9 +110,11 @@ class KeyReader:
     def _new_form(self, key: bytes) -> Found:
         """Return the facts of a key without schema, and learn its form if that pays."""
         parsed = self._parsed(key)
-        facts = KeyFacts(key_names_of(parsed, None, self.settings.key_field_name))
+        router, json = self.settings.key_field_name, parsed.json
+        if isinstance(json, JsonObject) and router in json.by_name:
+            raise Irregular
+        facts = KeyFacts(key_names_of(parsed, None, router))
         self._credit.earn(len(key))
-        json = parsed.json
         if parsed.envelope.wrapped or not isinstance(json, JsonObject) or len(key) > _MAX_BYTES:
             return facts, None
         members = ",".join(f"{re.escape(quoted(each.name))}:{_SCALAR}" for each in json.members)

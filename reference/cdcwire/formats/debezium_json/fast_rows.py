@@ -57,8 +57,8 @@ class RowReader:
         if found is None or found[1] is None or value[-1:] != b"}" or is_of_ticdc(value):
             raise Irregular
         start, reader = found[0], found[1]
-        facts, _ = self.keys.read(message)
-        if facts.names is None and message.key is not None:
+        facts, physical_table = self.keys.read(message)
+        if physical_table is not None or (facts.names is None and message.key is not None):
             raise Irregular
         parsed = Parsed(Envelope(reader.schema, reader.read(value[start:-1])), None, 0, 0)
         more = RowSettings(self.settings, self.tables, message.headers)
