@@ -17,7 +17,7 @@ from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.spatial import SPATIAL, declared_spatial, sent_spatial
 from cdcwire.connect.style import Style
 from cdcwire.core.errors import step
-from cdcwire.core.strict_json import JsonObject, JsonValue, Number
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column
@@ -37,6 +37,7 @@ _UNSIGNED = Schema(
     1,
     parameters=(("scale", "0"), (types.DEFINED, "int64 unsigned")),
 )
+_FLOAT_VECTOR = Schema("array", True, types.FLOAT_VECTOR, 1, items=Schema("float"))
 _HSTORE = Schema("map", keys=Schema("string"), values=Schema("string", optional=True))
 _CDL_INSTANT = replace(_INSTANT, parameters=((_NUMBERS, types.CONNECT_TIMESTAMP),))
 
@@ -87,6 +88,8 @@ def _defined(column: Column, style: Style) -> Schema:
             return schema if style.is_cdl else _bounded(schema, column.type)
         case kinds.ArrayType(kinds.BytesType()) if schema.items is not None:
             return replace(schema, items=_read_as_bytes(schema.items, style))
+        case kinds.DecimalType() if schema.type == "string" and not style.is_cdl:
+            return _bounded(replace(schema, name=types.DECIMAL_TEXT), column.type)
         case kinds.DecimalType() | kinds.BitType() if schema.type == "bytes":
             bounded = _bounded(schema, column.type)
             if style.decimals != "auto" or schema.parameter("scale") is None:
@@ -118,8 +121,9 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
     An instant is a ZonedTimestamp. CDL 1.0 sends numbers: Connect's Timestamp. A text without
     offset stays text: the encoder writes it where the zone is not known. An unsigned integer of 64
     bits may be a number or a Decimal, and a decimal may be its text. A number in a boolean column
-    is MySQL's TINYINT(1). PostgreSQL's hstore is a text of JSON or a map of texts. A type that the
-    definition does not name is what the value shows.
+    is MySQL's TINYINT(1). TiCDC's vectors are texts, MySQL's are arrays. PostgreSQL's hstore is a
+    text of JSON or a map of texts. A type that the definition does not name is what the value
+    shows.
     """
     match schema.name, value:
         case types.ZONED_TIMESTAMP, _ if schema.version is None:
@@ -142,6 +146,8 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
             return inferred_schema(value)
         case types.JSON, JsonObject() if schema.parameter(_MAPS) and _is_map_of_texts(value):
             return replace(_HSTORE, optional=schema.optional)
+        case types.TIDB_VECTOR, JsonArray():
+            return replace(_FLOAT_VECTOR, optional=schema.optional)
         case types.TINY_BOOLEAN, Number() if value.text not in ("0", "1"):
             return Schema("int8", schema.optional)
         case _:

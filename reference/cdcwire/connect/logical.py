@@ -39,6 +39,7 @@ _LOGICAL = "connect: logical types"
 _DEFINITIONS = "connect: definitions"
 _DECIMAL_MODE = "decimal-handling-mode to string or precise"
 _MAX_UNSIGNED = (1 << 64) - 1
+_NOT_FINITE = ("NAN", "NaN", "Infinity", "-Infinity")  # as PostgreSQL's connector writes them
 _HEX = re.compile("(?:[0-9a-fA-F]{2})*")
 _INSTANTS = "connect: instants"
 _INSTANT = kinds.TimestampType()  # the text has to say its offset
@@ -395,7 +396,7 @@ def _holds(kind: kinds.Type, value: Value) -> bool:
             exponent = value.as_tuple().exponent
             return is_whole and isinstance(exponent, int) and -exponent <= (scale or 0)
         case kinds.DecimalType():
-            return isinstance(value, Decimal)
+            return isinstance(value, Decimal) or value in _NOT_FINITE
         case kinds.BytesType(int(length)) if isinstance(value, bytes):
             return len(value.replace(rb"\0", b"0")) <= length  # MySQL's defaults are padded with it
         case _:

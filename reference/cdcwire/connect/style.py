@@ -44,8 +44,9 @@ class Style:
     ``instant_digits``: of the fraction of instants; ``cut``: without zeros at the end; ``padded``:
     as many as the column has, where that is known.
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
-    is a Decimal without precision. ``has_short_times``: times of up to three digits after the
-    second are milliseconds; otherwise, as for MySQL's of more than a day, microseconds.
+    is a Decimal without precision; ``as sent``: those that came as int64 wrap, as ``long`` does.
+    ``has_short_times``: times of up to three digits after the second are milliseconds; otherwise,
+    as for MySQL's of more than a day, microseconds.
     """
 
     way: Way
@@ -60,7 +61,7 @@ class Style:
     has_money: bool = False
     labels: LabelForm = "least"
     has_whole_bits: bool = False
-    unsigned: UnsignedMode = "auto"
+    unsigned: UnsignedMode | Literal["as sent"] = "auto"
     numbers: NumberForm = "exact"
     has_plain_json: bool = False
     has_short_times: bool = False

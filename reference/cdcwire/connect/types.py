@@ -35,6 +35,7 @@ YEAR = "io.debezium.time.Year"
 ENUM = "io.debezium.data.Enum"
 ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
+FLOAT_VECTOR = "io.debezium.data.FloatVector"
 TIDB_VECTOR = "io.debezium.data.TiDBVectorFloat32"  # TiCDC's: the text of a vector
 OPEN_DOUBLE = "double, float or decimal"  # the source of a number that TiCDC sends for all three
 BITS = "io.debezium.data.Bits"

@@ -112,6 +112,7 @@ class Shape:
         """Return how columns are written; ``is_snapshot``: in a row that a snapshot read."""
         if self.is_cdl:
             return settings.style
+        has_schemas = settings.schemas_enable != "false"
         return replace(
             settings.style,
             placeholder=settings.placeholder if self.source.has_placeholder else "",
@@ -119,7 +120,11 @@ class Shape:
             has_money=self.source is POSTGRESQL and self.version < (1, 5),
             has_whole_bits=self.source is not POSTGRESQL,
             # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.
-            has_short_times=self.source.has_short_times and settings.schemas_enable == "false",
+            has_short_times=self.source.has_short_times and not has_schemas,
+            # The definition that reads such a message again undoes the wrap.
+            unsigned="as sent"
+            if not has_schemas and settings.unsigned == "auto"
+            else settings.unsigned,
             labels=self._labels(is_snapshot=is_snapshot),
             numbers=self._numbers(),
             has_plain_json=self.source.has_plain_json,

@@ -201,7 +201,10 @@ def test_digits_that_are_base64_too_are_refused_until_the_mode_is_known() -> Non
     assert_refused('"12345678"', column, **{"decimal-handling-mode": "precise"})
     found = read('"1234"', column, **{"decimal-handling-mode": "precise"})
     assert found == ("DecimalType", Decimal(-2658824))  # d7 6d f8
-    assert read('"12345678"', column, **{"decimal-handling-mode": "string"})[1] == "12345678"
+    assert read('"12345678"', column, **{"decimal-handling-mode": "string"}) == (
+        "DecimalType",
+        Decimal("12345678"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -284,6 +287,38 @@ def test_spatial_column_of_a_definition_is_a_struct(text: str, fields: dict[str,
     assert kind == "StructType"
     found = dict(zip(value.names, value.values, strict=True))
     assert {name: found[name] for name in fields} == fields
+
+
+def test_vector_of_mysql_is_an_array() -> None:
+    assert read("[1.0,2.5]", defined("vector")) == ("ArrayType", (1.0, 2.5))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("-1.50", Decimal("-1.50")), ("NAN", "NAN"), ("0", Decimal(0))]
+)
+def test_decimal_of_the_mode_string_is_a_decimal(text: str, value: Any) -> None:
+    kind, found = read(f'"{text}"', defined("decimal(10,2)"), **{"decimal-handling-mode": "string"})
+    assert (kind, found) == ("DecimalType", value)
+
+
+@pytest.mark.parametrize("text", ["z8c=", "1.005", "123456789.00"])
+def test_text_that_is_no_such_decimal_names_the_setting(text: str) -> None:
+    options = {"decimal-handling-mode": "string"}
+    with pytest.raises(DecodeError, match="check decimal-handling-mode"):
+        read(f'"{text}"', defined("decimal(10,2)"), **options)
+
+
+def test_wrapped_unsigned_integer_comes_back_without_schema() -> None:
+    sent, context = message("-1", "mysql"), context_of(defined("int64 unsigned", "bigint unsigned"))
+    (event,) = FORMAT.to_events(sent, context=context)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert event.after["c"] == (1 << 64) - 1
+    event = replace(event, position=Position(commit_ms=1, sent_ms=2, file="f", pos=1))
+    context = replace(context, options={"schemas-enable": "false"})
+    (back,) = FORMAT.from_events([event], context=context)
+    assert isinstance(back, KafkaMessage)
+    assert json.loads(back.value or b"")["after"]["c"] == -1
 
 
 @pytest.mark.parametrize(
