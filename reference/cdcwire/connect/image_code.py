@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from cdcwire.connect import types
-from cdcwire.connect.logical import columns_of, model_converter, sent_offset
+from cdcwire.connect.logical import columns_of, model_converter
 from cdcwire.connect.payload_patterns import Part, tuple_of
 from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.style import as_it_is
@@ -18,6 +18,7 @@ from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular
 from cdcwire.model import kinds
 from cdcwire.model.events import Image
+from cdcwire.model.instants import offset_at_end
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import UNAVAILABLE, Column
 from cdcwire.mysql.value_texts import integer_range
@@ -66,8 +67,8 @@ class ImageCode:
         """Return the line that refuses an instant with an offset, which events keep."""
         if schema.name != types.ZONED_TIMESTAMP:
             return []
-        self.names["sent_offset"] = sent_offset
-        return [f"if {name}[-1:] != 'Z' and sent_offset({name}): raise Irregular"]
+        self.names["offset_at_end"] = offset_at_end
+        return [f"if {name}[-1:] != 'Z' and offset_at_end({name}): raise Irregular"]
 
     def _has_simple_bounds(self, schema: Schema, part: Part) -> bool:
         """Write what ``model_converter`` does as code, for numbers that a definition bounds."""

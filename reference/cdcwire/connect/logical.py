@@ -38,7 +38,6 @@ ARRAY_OF, MAP_OF, REQUIRED = "array of ", "map of ", "required "
 _LOGICAL = "connect: logical types"
 _DEFINITIONS = "connect: definitions"
 _DECIMAL_MODE = "decimal-handling-mode to string or precise"
-_MAX_UNSIGNED = (1 << 64) - 1
 _NOT_FINITE = ("NAN", "NaN", "Infinity", "-Infinity")  # as PostgreSQL's connector writes them
 _HEX = re.compile("(?:[0-9a-fA-F]{2})*")
 _INSTANTS = "connect: instants"
@@ -52,7 +51,6 @@ _TIMESTAMP_TEXT = re.compile(
 _UTC_TEXT = re.compile(
     r"(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)Z", re.ASCII
 )
-_OFFSET = re.compile(r"[+-]\d\d:\d\d(?::\d\d)?\Z", re.ASCII)
 _COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
 _EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
 
@@ -269,7 +267,7 @@ def _converter(schema: Schema) -> Convert:
     if schema.parameter(types.DEFINED) is not None:
         return _bounded(schema)
     if _wraps(schema):
-        return lambda value: value & _MAX_UNSIGNED
+        return lambda value: value & ((1 << 64) - 1)
     if schema.type == "string" and (schema.name or "").startswith(types.BYTES_TEXT):
         return partial(_read_bytes, (schema.name or "").removeprefix(types.BYTES_TEXT))
     if types.is_cdc_decimal(schema.name) and schema.type == "string":
@@ -482,12 +480,6 @@ def read_timestamp_text(text: str) -> str:
             f"{text!r:.40} is not a date and time of the calendar", _LOGICAL
         ) from error
     raise ConversionError(f"{text!r:.40} is not a date and time", _LOGICAL)
-
-
-def sent_offset(text: str) -> str | None:
-    """Return the offset at the end of an instant's text; None if it ends in ``Z``, or has none."""
-    found = None if text.endswith("Z") else _OFFSET.search(text)
-    return None if found is None else found.group()
 
 
 def read_instant_text(text: str) -> str:

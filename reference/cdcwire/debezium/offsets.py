@@ -16,11 +16,10 @@ from cdcwire.connect import ConnectValue, Schema
 from cdcwire.connect.cdl import Row
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.images import WrittenRows
-from cdcwire.connect.logical import sent_offset
 from cdcwire.connect.types import ZONED_TIMESTAMP
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import SourceOf
-from cdcwire.model.instants import UTC, instant_of, local_text
+from cdcwire.model.instants import UTC, instant_of, local_text, offset_at_end
 from cdcwire.model.kinds import TimestampType
 
 _CLAUSE = "debezium-json: connectors"
@@ -60,7 +59,7 @@ def _of_row(row: Row | None, wanted: frozenset[str] | None) -> dict[str, str]:
 
 
 def _offset(text: str) -> str | None:
-    return "" if _MYSQL_TEXT.fullmatch(text) else sent_offset(text)
+    return "" if _MYSQL_TEXT.fullmatch(text) else offset_at_end(text)
 
 
 def in_iso_form(row: Row, source: SourceOf) -> Row:

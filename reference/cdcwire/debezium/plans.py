@@ -74,7 +74,7 @@ class Feed:
 
 MakeCode: TypeAlias = "Callable[[dict[str, Any], str], ImageCode]"
 Cut: TypeAlias = "Callable[[Image], tuple[Image, Sent | None]]"
-Known: TypeAlias = "tuple[Table | None, Extra, Cut | None]"
+Known: TypeAlias = "tuple[Table | None, Extra, str | None, Cut | None]"
 Texts: TypeAlias = "tuple[str | None, ...]"
 Make: TypeAlias = Callable[["tuple[str | None, ...]", "str | None"], "RowChange | None"]
 
@@ -277,6 +277,7 @@ class _Lines:
             *lines_of_block,
             *self._notes(),
             "if physical_table is not None: extra['physical_table'] = physical_table",
+            "if schema_name is not None: extra['schema_name'] = schema_name",
             *self._moments(),
             *self._cdl(),
             "if table is None: return None",
@@ -294,7 +295,7 @@ class _Lines:
             checks += more
             texts.append(found)
         shown = "".join(f"{text}, " for text in texts)
-        lines += [*checks, f"table, base, cut = known[({shown})]"]
+        lines += [*checks, f"table, base, schema_name, cut = known[({shown})]"]
         place: dict[str, str] = {}
         extra = []
         for each in places_of(source.schema, self.connector):
@@ -432,13 +433,11 @@ class _Lines:
             names = None if definition is None else definition.key
         result = table_named(source, names)
         is_wanted = result.name is None or self.feed.selection.wants_rows_of(result)
-        extra = source_extra(source, None)
-        row = self.payload.schema.field("after")
+        extra, row = source_extra(source, None), self.payload.schema.field("after")
+        schema_name = None
         if row is not None:
-            name = other_schema_name(row, table_named(source), extra, self.feed.settings)
-            if name is not None:
-                extra["schema_name"] = name
-        return result if is_wanted else None, extra, self._cut(names)
+            schema_name = other_schema_name(row, result, extra, self.feed.settings)
+        return result if is_wanted else None, extra, schema_name, self._cut(names)
 
     def _cut(self, names: tuple[str, ...] | None) -> Cut | None:
         """Return what takes the columns of a deleted row that are sure; None if all are."""

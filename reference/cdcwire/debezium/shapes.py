@@ -172,6 +172,8 @@ def names_of(table: Table, settings: Settings, extra: Extra) -> str:
     if isinstance(named, str) and named:
         return named
     server = server if isinstance(server, str) and server else settings.topic_prefix
+    if not table.database and settings.database:
+        table = replace(table, database=settings.database)
     return shape_of(extra, settings).name_of(server, table)
 
 

@@ -31,6 +31,7 @@ _TIME = re.compile(
     r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(\.[0-9]{1,9})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?"
 )
+_AT_END = re.compile(r"[+-]\d\d:\d\d(?::\d\d)?\Z", re.ASCII)
 _OFFSET = re.compile(r"([+-])([0-9]{2}):([0-5][0-9])(?::([0-5][0-9]))?")
 _MAX_OFFSET = 18 * 3600  # of Java, and more than any zone has
 
@@ -215,6 +216,12 @@ def fixed_offset(zone: str) -> int | None:
     if total > _MAX_OFFSET:
         return None
     return -total if sign == "-" else total
+
+
+def offset_at_end(text: str) -> str | None:
+    """Return the offset at the end of an instant's text; None if it ends in ``Z``, or has none."""
+    found = None if text.endswith("Z") else _AT_END.search(text)
+    return None if found is None else found.group()
 
 
 def _seconds(offset: timedelta | None) -> int:

@@ -28,7 +28,6 @@ from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.spans import spans
 from cdcwire.formats.debezium_json.ticdc import ticdc_messages
 from cdcwire.formats.debezium_json.wire import (
-    decode,
     key_bytes,
     opened,
     read_key,
@@ -132,7 +131,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 def _warnings(message: Message, context: Context) -> tuple[str, ...]:
     kafka = expect_kafka(message, "debezium-json: members")
-    found = decode(kafka.value, key=kafka.key, context=context)
+    found = read_message(kafka, read_settings(context), context.tables)
     return () if isinstance(found, Tombstone) else found.warnings
 
 
