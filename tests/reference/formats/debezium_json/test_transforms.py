@@ -35,7 +35,9 @@ def event(message: KafkaMessage, within: Context) -> Event:
 
 def row(value: bytes, *headers: tuple[str, bytes], **options: OptionValue) -> RowChange:
     message = KafkaMessage(KEY, value, headers)
-    found = event(message, context(transforms="unwrap", connector="mysql", **options))
+    within = context(transforms="unwrap", connector="mysql", **options)
+    found = event(message, within)
+    assert FORMAT.warnings(message, within) == ()  # it reads the headers too
     assert isinstance(found, RowChange)
     return found
 
