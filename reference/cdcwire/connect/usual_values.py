@@ -161,6 +161,7 @@ def _temporal_writer(
     name = schema.name
     unit = _UNITS.get(name or "", "")
     zeros = {"ms": "000", "us": "000000"}.get(unit, "")  # after whole seconds
+    has_digits = isinstance(kind, kinds.TimestampType) and kind.fraction not in (None, 0)
 
     def days(value: Any) -> str:
         if type(value) is not str or not _is_date(value):
@@ -192,7 +193,7 @@ def _temporal_writer(
     def zoned_text(value: Any) -> str:
         if type(value) is not str or not _is_moment(value):
             return plainly(value)
-        if kind.fraction or value[-3:-2] != ":":
+        if has_digits or value[-3:-2] != ":":
             return plainly(value)  # some connectors cut the digits, or have those of the column
         datetime.fromisoformat(value)  # a ValueError for a day that the calendar lacks
         return f'"{value[:10]}T{value[11:]}Z"'

@@ -149,10 +149,10 @@ def unwrapped_of(
     if key_names is None and known is not None:
         key_names = known.key
     extra = _extra(added, notes_of(fields.schema))
-    name = other_schema_name(fields.schema, table, extra, settings)
-    physical_table = physical_table_in(key, settings.key_field_name)
-    extra |= {} if name is None else {"schema_name": name}
-    extra |= {} if physical_table is None else {"physical_table": physical_table}
+    more_of_extra = {
+        "schema_name": other_schema_name(fields.schema, table, extra, settings),
+        "physical_table": physical_table_in(key, settings.key_field_name),
+    }
     return Unwrapped(
         _operation(added),
         Row(schema, tuple(value for _, value in kept), origin),
@@ -163,7 +163,7 @@ def unwrapped_of(
         key,
         origin.parsed.warnings,
         connector,
-        extra=extra,
+        extra={**extra, **{name: text for name, text in more_of_extra.items() if text is not None}},
     )
 
 
