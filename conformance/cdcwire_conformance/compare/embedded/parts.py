@@ -21,12 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire_conformance.compare.embedded.tables import ComparedTable
+from cdcwire_conformance.compare.embedded.tables import ComparedTable, PartResult
 from cdcwire_conformance.compare.narrow.digests import Numbers
 from cdcwire_conformance.compare.narrow.equal import unsettled_ids
 from cdcwire_conformance.compare.narrow.places import Eras, parts_of
 from cdcwire_conformance.compare.narrow.rows import narrow_rows
-from cdcwire_conformance.compare.result import Counts
 
 Sent: TypeAlias = "tuple[int, pa.RecordBatch]"
 """The number of a bucket, and rows for it."""
@@ -42,7 +41,7 @@ class Settled:
     ``ids``: of ``NarrowRows``, of these rows; None: of too many.
     """
 
-    counts: Counts
+    results: list[PartResult]
     ids: Numbers | None
     rows: int
     open_rows: int
@@ -61,10 +60,11 @@ def settled(
 ) -> Settled:
     """Settle the keys of a bucket, all of whose rows these are, as numbers."""
     ours, theirs = narrow_rows(left), narrow_rows(right)
-    counts, ids = unsettled_ids(ours, theirs, table.layout, table.options)
+    found, ids = unsettled_ids(ours, theirs, table.layout, table.options)
     rows = sum(int(np.count_nonzero(~each.is_outside)) for each in (ours, theirs))
-    open_rows = rows - counts.left_rows - counts.right_rows
-    return Settled(counts, None if len(ids) > MOST_IDS else ids, rows, open_rows)
+    result = PartResult(found.settled, found.unordered)
+    open_rows = rows - found.settled.left_rows - found.settled.right_rows
+    return Settled([result], None if len(ids) > MOST_IDS else ids, rows, open_rows)
 
 
 def joined(found: Iterable[Settled]) -> Settled:
@@ -73,10 +73,10 @@ def joined(found: Iterable[Settled]) -> Settled:
     rows, open_rows = sum(each.rows for each in every), sum(each.open_rows for each in every)
     ids = [each.ids for each in every if each.ids is not None]
     if len(ids) < len(every) or sum(map(len, ids)) > MOST_IDS:
-        return Settled(Counts(), None, rows, rows)
-    counts = sum((each.counts for each in every), Counts())
+        return Settled([PartResult()], None, rows, rows)
+    results = [result for each in every for result in each.results]
     in_order = np.unique(np.concatenate([np.empty(0, np.uint64), *ids]))
-    return Settled(counts, in_order, rows, open_rows)
+    return Settled(results, in_order, rows, open_rows)
 
 
 def open_parts(

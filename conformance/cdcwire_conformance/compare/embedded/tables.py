@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property
 from itertools import chain
-from operator import add, itemgetter
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -165,7 +165,7 @@ class ComparedTable:
             find_eras: FindEras = cache(lambda: (ours.eras(), theirs.eras()))
         else:
             moved, find_eras = known.key_changes, known.find_eras
-        found = [PartResult(open_.settled)]
+        found = [PartResult(open_.settled, open_.unordered)]
         try:
             for wanted in self._in_buckets(sides, open_.wanted, here):
                 mine, other = (
@@ -288,7 +288,7 @@ class ComparedTable:
         for one in sorted(chain.from_iterable(each.first for each in results), key=itemgetter(0)):
             first.met(one)
         return PartResult(
-            reduce(add, (each.counts for each in results)),
+            sum((each.counts for each in results), Counts()),
             sum(each.unordered for each in results),
             [position for each in results for position in each.backs],
             first.kept,

@@ -1,12 +1,12 @@
 """Finds the rows of two sides that are surely equal, so that nothing else has to look at them.
 
 A key is in order on a side if none of its changes has a smaller position or an earlier place than
-the one before. Such a key has no late changes. Where no order is checked, all keys are in order. A
-change is tied if another one of its key has the same position; others have no repeats. If a key is
-in order on both sides,
+the one before. Such a key has no late changes. Where no order is checked, all keys are in order.
+Changes of a key with one position are tied; others have no repeats. If a key is in order on both
+sides,
 
-- each change that both sides have and that is not tied is settled, where changes pair by their
-  position;
+- where changes pair by their position, each position is settled whose changes are the same on both
+  sides, in the same order, and of which none comes twice;
 - where they pair by their order, all are settled if all of them are the same and none is tied;
 - where last rows are compared, the key is settled if its last changes are the same and not tied.
 
@@ -17,13 +17,13 @@ may be those of an earlier state, so against a table all changes stay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from cdcwire_conformance.compare.embedded.changes import Layout
 from cdcwire_conformance.compare.narrow.digests import Numbers
-from cdcwire_conformance.compare.narrow.places import NOWHERE, last_known
+from cdcwire_conformance.compare.narrow.places import NOWHERE, last_known, ordered_parts_of
 from cdcwire_conformance.compare.narrow.rows import NarrowRows
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import CompareOptions
@@ -34,10 +34,12 @@ class Unsettled:
     """The rows that are still to be compared.
 
     ``wanted``: for each side a flag for each row. ``settled``: the counts of the others.
+    ``unordered``: as in ``OrderDoubts``, of the others.
     """
 
     wanted: tuple[Numbers, Numbers]
     settled: Counts
+    unordered: int = 0
 
 
 def unsettled_rows(
@@ -59,11 +61,9 @@ def unsettled_rows(
         return Unsettled(
             kept, _settle_last_rows((left, right), (ours, theirs), (own, other), kept, layout)
         )
+    unordered = 0
     if layout.keys and not layout.needs_order:
-        rows = ours.single_rows(own), theirs.single_rows(other)
-        ids = left.ids[rows[0]], right.ids[rows[1]]
-        _, *same = np.intersect1d(*ids, assume_unique=True, return_indices=True)
-        rows = rows[0][same[0]], rows[1][same[1]]
+        rows, unordered = _same_positions((left, right), (ours, theirs), (own, other))
     else:
         is_same = ours.sizes[own] == theirs.sizes[other]
         is_same &= ~ours.has_ties[own] & ~theirs.has_ties[other]
@@ -73,13 +73,13 @@ def unsettled_rows(
         rows = ours.rows(own[is_same]), theirs.rows(other[is_same])
     for mask, settled in zip(kept, rows, strict=True):
         mask[settled] = False
-    return Unsettled(kept, _counts(len(rows[0]), len(rows[1]), len(rows[0])))
+    return Unsettled(kept, _counts(len(rows[0]), len(rows[1]), len(rows[0])), unordered)
 
 
 def unsettled_ids(
     left: NarrowRows, right: NarrowRows, layout: Layout, options: CompareOptions
-) -> tuple[Counts, Numbers]:
-    """Return the counts of settled rows, and the ``ids`` of all others, each once.
+) -> tuple[Unsettled, Numbers]:
+    """Return what is settled, and the ``ids`` of all other rows, each once.
 
     So the others are known where the rows are read again. A settled row with the same id, an
     earlier state that came back, is taken as one of them.
@@ -93,7 +93,32 @@ def unsettled_ids(
     )
     counts = found.settled
     left_rows, right_rows = counts.left_rows - ours, counts.right_rows - theirs
-    return replace(counts, left_rows=left_rows, right_rows=right_rows), ids
+    counts = replace(counts, left_rows=left_rows, right_rows=right_rows)
+    return replace(found, settled=counts), ids
+
+
+def _same_positions(
+    sides: tuple[NarrowRows, NarrowRows],
+    keys: tuple[_Keys, _Keys],
+    good: tuple[Numbers, Numbers],
+) -> tuple[tuple[Numbers, Numbers], int]:
+    """Return the rows of positions that are the same on both sides, and how many have no order.
+
+    ``good``: the keys that both sides have in order.
+    """
+    runs = [of_side.runs(own) for of_side, own in zip(keys, good, strict=True)]
+    ids = [rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True)]
+    _, *same = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+    ours, theirs = (each.taken(found) for each, found in zip(runs, same, strict=True))
+    is_same = sides[0].content[ours.rows] == sides[1].content[theirs.rows]
+    is_same &= sides[0].key[ours.rows] == sides[1].key[theirs.rows]
+    for name in ("number", "size", "has_order"):
+        is_same &= getattr(ours, name) == getattr(theirs, name)
+    same_of_run = np.bincount(ours.run[is_same], minlength=len(sides[0]))
+    is_same &= same_of_run[ours.run] == ours.size
+    lacks_order = is_same & ~ours.has_order & sides[0].has_row[ours.rows]
+    unordered = int(np.count_nonzero(np.bincount(ours.run[lacks_order]) > 1))
+    return (ours.rows[is_same], theirs.rows[is_same]), unordered
 
 
 def _settle_last_rows(
@@ -129,6 +154,25 @@ def _counts(left: int, right: int, same: int) -> Counts:
     return Counts(left_rows=left, right_rows=right, left=same, right=same, same=same)
 
 
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Rows of a side in runs with one key and position. The arrays have an entry for each row.
+
+    ``run``: the number of its run. ``number``: its own in the run. ``size``: of the run.
+    ``has_order``: the order in the run is known, or is not asked for.
+    """
+
+    rows: Numbers
+    run: Numbers
+    number: Numbers
+    size: Numbers
+    has_order: Numbers
+
+    def taken(self, which: Numbers) -> _Runs:
+        """Return some of the rows."""
+        return _Runs(*(getattr(self, each.name)[which] for each in fields(self)))
+
+
 class _Keys:
     """The rows of a side by their key.
 
@@ -144,9 +188,11 @@ class _Keys:
         if layout.keys and has_order:
             order = np.argsort(keys, kind="stable")
         elif layout.keys:
-            order = np.lexsort((rows.position[compared], keys))
+            content = rows.content["second"][compared]
+            order = np.lexsort((content, rows.position[compared], keys))
         else:
             order = np.lexsort((rows.content["second"][compared], keys))
+        self._rows, self._checks_order = rows, options.order
         self._order = compared[order]
         keys = keys[order]
         self._starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
@@ -154,7 +200,7 @@ class _Keys:
         self.sizes = np.diff(np.append(self._starts, len(keys)))
         self.last = self._order[self._starts + self.sizes - 1]
         is_wrong = rows.is_doubtful[self._order]
-        self._is_tied = np.zeros(len(keys), bool)
+        self._is_tied = np.zeros(len(keys), bool)  # with the row before
         if layout.keys and len(keys):
             goes_back, self._is_tied = self._compared_positions(rows, layout)
             is_wrong = is_wrong | (goes_back & has_order)
@@ -167,11 +213,28 @@ class _Keys:
         found: Numbers = self._order[self._places(keys)]
         return found
 
-    def single_rows(self, keys: Numbers) -> Numbers:
-        """Return the rows of some keys that are not tied."""
+    def runs(self, keys: Numbers) -> _Runs:
+        """Return the rows of some keys by their position.
+
+        Not among them: rows of one position of which one comes twice, or whose order is known for
+        some of them only.
+        """
         places = self._places(keys)
-        found: Numbers = self._order[places[~self._is_tied[places]]]
-        return found
+        rows, is_first = self._order[places], ~self._is_tied[places]
+        run, firsts = np.cumsum(is_first) - 1, np.flatnonzero(is_first)
+        number = np.arange(len(places)) - firsts[run]
+        size = np.diff(np.append(firsts, len(places)))[run]
+        tied = np.flatnonzero(size > 1)
+        part = np.zeros(len(places), np.int64)
+        if self._checks_order and len(tied):
+            part[tied] = ordered_parts_of(self._rows.places)[rows[tied]]
+        is_odd = part != part[firsts[run]]
+        _, inverse, copies = np.unique(
+            self._rows.ids[rows[tied]], return_inverse=True, return_counts=True
+        )
+        is_odd[tied] |= copies[inverse.reshape(-1)] > 1
+        found = _Runs(rows, run, number, size, part != NOWHERE)
+        return found.taken(~np.isin(run, run[is_odd]))
 
     def _places(self, keys: Numbers) -> Numbers:
         sizes = self.sizes[keys]
@@ -185,7 +248,7 @@ class _Keys:
         return np.logical_or.reduceat(flags, self._starts) if len(flags) else flags
 
     def _compared_positions(self, rows: NarrowRows, layout: Layout) -> tuple[Numbers, Numbers]:
-        """Return which rows go back from the row of their key before them, and which are tied."""
+        """Return which rows go back from the row of their key before, and which are tied to it."""
         rules, order = layout.rules, self._order
         starts = np.repeat(self._starts, self.sizes)
         position = rows.position[order]
@@ -200,7 +263,6 @@ class _Keys:
         goes_back[self._starts] = False
         if not rules.numbers_ties:
             is_tied[1:] = is_placed & (position[1:] == before)
-            is_tied[:-1] |= is_tied[1:]
         return goes_back, is_tied
 
 

@@ -200,16 +200,25 @@ def parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
     return parts, found
 
 
+def ordered_parts_of(places: Places) -> Numbers:
+    """Return the number of each row's part of a feed, ``NOWHERE`` where its order is not known."""
+    parts, part = parts_of(places)
+    is_known = np.array([each is not None for each in parts], bool)[part]
+    is_known &= np.array([_is_prefix(each) for each in parts], bool)[part] | (
+        places.offset != NOWHERE
+    )
+    return np.where(is_known, part, NOWHERE)
+
+
 def eras_of(places: Places, position: Numbers) -> Eras:
     """Return the eras of a side. ``position``: of each row, as in ``NarrowRows``."""
     parts, part = parts_of(places)
     in_prefix = np.array([_is_prefix(each) for each in parts], bool)[part]
-    is_known = np.array([each is not None for each in parts], bool)[part]
     offsets = np.where(places.offset == NOWHERE, 0, places.offset)
     files = np.where(in_prefix, places.file_numbers[places.stream], 0)
     place = offsets + (files << _BITS_OF_RECORD)
     order = np.lexsort((places.row, place, part))
-    order = order[(is_known & (in_prefix | (places.offset != NOWHERE)))[order]]
+    order = order[ordered_parts_of(places)[order] != NOWHERE]
     back = order[_goes_back(position[order], part[order])]
     return Eras(
         {

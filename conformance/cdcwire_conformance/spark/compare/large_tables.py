@@ -66,14 +66,14 @@ class _Large:
         self.report("comparing both sides")
         settled = self._settled()
         if not settled.open_rows:
-            return table.merged([PartResult(settled.counts)])
+            return table.merged(settled.results)
         self.report(f"comparing {settled.open_rows:,} rows that may differ")
         known = WholeSides(self._key_changes())
         found = self._compared(settled, known)
         if any(each.lacks_eras for each in found):
             self.report("telling what was sent again from doubles")
             found = self._compared(settled, replace(known, eras=self._eras()))
-        return table.merged([PartResult(settled.counts), *found])
+        return table.merged([*settled.results, *found])
 
     def _settled(self) -> parts.Settled:
         table, count = self.table, self._buckets

@@ -21,7 +21,7 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.embedded import parts, tables
-from cdcwire_conformance.compare.embedded.tables import ComparedTable, PartResult, WholeSides
+from cdcwire_conformance.compare.embedded.tables import ComparedTable, WholeSides
 from cdcwire_conformance.compare.narrow.places import Eras
 from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import (
@@ -256,7 +256,7 @@ def in_parts(compared: ComparedTable, sides: list[list[Any]], counts: list[int])
     for _, both in eras:
         for side in (0, 1):
             found_eras[side] = found_eras[side].with_parts(parts.eras(both[side]))
-    results = [PartResult(settled.counts)]
+    results = list(settled.results)
     send = partial(parts.open_parts, compared, ids=settled.ids, count=counts[2])
     for bucket, both in gathered(lambda batch, side: send(batch, side)):
         known = WholeSides((frozenset(moved[0]), frozenset(moved[1])))
