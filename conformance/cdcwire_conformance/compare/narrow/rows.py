@@ -157,13 +157,13 @@ class Image:
     def _bits(self) -> Numbers:
         size = (len(self.columns) + 7) // 8
         whole = _whole(len(self.columns))
-        texts = (whole if each is None else each for each in self.presence.to_pylist())
+        coded = self.presence.dictionary_encode(null_encoding="encode")
+        texts = (whole if each is None else each for each in coded.dictionary.to_pylist())
         data = b"".join(each[:size].ljust(size, b"\0") for each in texts)
-        return np.unpackbits(
-            np.frombuffer(data, np.uint8).reshape(len(self.presence), size),
-            axis=1,
-            bitorder="little",
-        ).astype(bool)
+        kinds = np.frombuffer(data, np.uint8).reshape(-1, size)
+        bits = np.unpackbits(kinds, axis=1, bitorder="little").astype(bool)
+        found: Numbers = bits[coded.indices.to_numpy()]
+        return found
 
 
 class _Batch:
