@@ -1,4 +1,7 @@
-"""The build hook: adds to a wheel what tools read and the packages do not have.
+"""The build hooks: what a wheel has besides its Python files, and what its metadata are.
+
+The checkout is one package. ``reference`` and ``conformance`` are also built by themselves, as
+``cdcwire`` and ``cdcwire-conformance``. Facts of both are in their own ``pyproject.toml`` only.
 
 ``golden/`` becomes one archive, ``cdcwire_conformance/golden.zip``, and the formats' pages are
 copied to ``cdcwire_conformance/pages``, for the texts of clauses.
@@ -10,13 +13,21 @@ are left out: ``cdcwire corpus copy`` makes them.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # hatchling brings it
+
+_ROOT = Path(__file__).parent
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can have
 
 
@@ -32,15 +43,37 @@ class CorpusAndPages(BuildHookInterface):
             return
         self._folder = tempfile.TemporaryDirectory()
         archive = Path(self._folder.name) / "golden.zip"
-        write_archive(Path(self.root) / "golden", archive)
+        write_archive(_ROOT / "golden", archive)
         build_data["force_include"][str(archive)] = "cdcwire_conformance/golden.zip"
-        for page in sorted((Path(self.root) / "docs" / "formats").glob("*.md")):
+        for page in sorted((_ROOT / "docs" / "formats").glob("*.md")):
             build_data["force_include"][str(page)] = f"cdcwire_conformance/pages/{page.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the archive once the wheel has it."""
         if version != "editable":
             self._folder.cleanup()
+
+
+class FactsOfPackages(MetadataHookInterface):
+    """Fills in the dynamic fields of the metadata, those of ``conformance/pyproject.toml``.
+
+    With ``own-extras`` each other extra brings the package ``cdcwire-conformance``.
+    """
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add the fields that the project leaves to this hook."""
+        text = (_ROOT / "conformance" / "pyproject.toml").read_text("utf-8")
+        suite = tomllib.loads(text)["project"]
+        facts = {
+            name: suite.get(name) for name in ("optional-dependencies", "scripts", "entry-points")
+        }
+        facts["dependencies"] = [f"cdcwire=={metadata['version']}"]
+        own = self.config.get("own-extras")
+        if own is not None:
+            extras = facts["optional-dependencies"]
+            others = {name: [f"{suite['name']}[{name}]=={metadata['version']}"] for name in extras}
+            facts["optional-dependencies"] = {**others, **{name: extras[name] for name in own}}
+        metadata |= {name: facts[name] for name in metadata["dynamic"] if name in facts}
 
 
 def write_archive(golden: Path, archive: Path) -> None:

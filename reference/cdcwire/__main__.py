@@ -10,7 +10,7 @@ def main() -> int:
     """Run the command. Returns: its exit code. Raises: SystemExit if no package has the command."""
     commands = entry_points(group="console_scripts", name="cdcwire")
     if not commands:
-        sys.exit("cdcwire: the command is not installed; run `pip install .` in the checkout")
+        sys.exit("cdcwire: the command is not installed: it is in the package cdcwire-conformance")
     code: int = next(iter(commands)).load()()
     return code
 

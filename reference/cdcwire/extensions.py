@@ -20,8 +20,7 @@ def extension(name: Extension) -> Any:
     found = entry_points(group="cdcwire", name=name)
     if not found:
         raise ModuleNotFoundError(
-            f"no installed package has {name}: install cdcwire_conformance, which `pip install .` "
-            "in the checkout does",
+            f"no installed package has {name}: it is in the package cdcwire-conformance",
             name="cdcwire_conformance",
         )
     with names_the_extra(name):

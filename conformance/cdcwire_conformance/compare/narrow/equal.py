@@ -5,8 +5,8 @@ the one before. Such a key has no late changes. Where no order is checked, all k
 Changes of a key with one position are tied; others have no repeats. If a key is in order on both
 sides,
 
-- where changes pair by their position, each position is settled whose changes are the same on both
-  sides, in the same order, and of which none comes twice;
+- where changes pair by their position, both sides must have the same ones there, in the same order
+  and each once;
 - where they pair by their order, all are settled if all of them are the same and none is tied;
 - where last rows are compared, the key is settled if its last changes are the same and not tied.
 
@@ -107,8 +107,8 @@ def _same_positions(
     ``good``: the keys that both sides have in order.
     """
     runs = [of_side.runs(own) for of_side, own in zip(keys, good, strict=True)]
-    ids = [rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True)]
-    _, *same = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+    left, right = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
+    _, *same = np.intersect1d(left, right, assume_unique=True, return_indices=True)
     ours, theirs = (each.taken(found) for each, found in zip(runs, same, strict=True))
     is_same = sides[0].content[ours.rows] == sides[1].content[theirs.rows]
     is_same &= sides[0].key[ours.rows] == sides[1].key[theirs.rows]
@@ -216,8 +216,7 @@ class _Keys:
     def runs(self, keys: Numbers) -> _Runs:
         """Return the rows of some keys by their position.
 
-        Not among them: rows of one position of which one comes twice, or whose order is known for
-        some of them only.
+        Tied rows are left out if one comes twice, or if only some have a known order.
         """
         places = self._places(keys)
         rows, is_first = self._order[places], ~self._is_tied[places]
