@@ -50,7 +50,7 @@ def _of_value(value: bytes) -> Guess | None:
         options = {"registry": framing}
         return Guess(evidence, "value", 0, "sure", alone, options)
     options = {"registry": framing or "apicurio-headers"}
-    dialect = dialect_of(found.version)
+    dialect = "ticdc" if found.connector == "TiCDC" else dialect_of(found.version)
     if dialect is not None:
         options["dialect"] = dialect
     return Guess(

@@ -80,7 +80,10 @@ def _options(
     """Return the settings that items show."""
     found: dict[str, OptionValue] = {}
     for place in keys[:_SEEN]:
-        members = json_object(_item(key, place)) or {}
+        item = _item(key, place)
+        members = json_object(item) or {}
+        if item.count(b'"ohk":') > 1:  # as the newer producer has it with a claim check
+            found["dialect"] = "ticdc"
         if members.get("ccl"):
             found["large-message-handle-option"] = "claim-check"
         elif members.get("ohk") is True:

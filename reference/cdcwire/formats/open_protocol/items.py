@@ -7,7 +7,7 @@ A key is ``{"ts":424316594097225729,"scm":"test","tbl":"t","t":1}``. A value is 
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.strict_json import JsonRules, Member, read_json
+from cdcwire.core.strict_json import JsonRules, Member, Number, read_json
 from cdcwire.formats.open_protocol.members import (
     KEY_RULES,
     VALUE_RULES,
@@ -149,6 +149,8 @@ def _read_group(member: Member | None) -> Columns | None:
             columns.append(_read_column(column))
         except DecodeError as error:
             error.path = (name, column.name, *error.path)
+            if name == "p" and (column.name, type(column.value)) == ("t", Number):
+                error.add("; TiCDC leaves out the name of a column that became NULL")
             raise
     return tuple(columns)
 

@@ -261,3 +261,12 @@ def test_tidb_type_is_on_the_field() -> None:
 
 def test_start_ts_is_never_sent() -> None:
     assert "debezium-include-start-ts" not in {option.name for option in FORMAT.options}
+
+
+def test_identify_names_the_dialect() -> None:
+    settings = Context(options=options(enable_tidb_extension=True, avro_enable_watermark=True))
+    _, (message,) = written([Progress("watermark", POSITION)], settings)
+    guess = FORMAT.identify(message)
+    assert guess is not None
+    assert guess.options == {"registry": "confluent", "dialect": "ticdc"}
+    assert guess.facts == {"version": "2.4.0.Final", "connector": "TiCDC"}

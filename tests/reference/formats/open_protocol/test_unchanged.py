@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.format import FORMAT
@@ -87,3 +88,27 @@ def test_ill_formed_text_of_a_varchar_is_sent_as_it_is_by_the_newer_producer(dia
     assert isinstance(read_back, RowChange)
     assert read_back.after is not None
     assert read_back.after["v"] == "<\ufffd"
+
+
+def test_column_that_became_null_has_no_name_and_the_error_says_so() -> None:
+    value = framed(b'{"u":{"a":{"t":3,"f":65,"v":null}},"p":{"t":3,"f":65,"v":1}}')
+    message = KafkaMessage(KEY, value)
+    for read_it in (
+        lambda: list(FORMAT.to_events(message, context=Context(options=NEWER))),
+        lambda: list(RowDecoder(Context(options=NEWER)).decode(message)),
+    ):
+        with pytest.raises(DecodeError, match="TiCDC leaves out the name of a column") as caught:
+            read_it()
+        assert caught.value.path == ("value", 0, "p", "t")
+
+
+def test_member_of_the_newer_producer_tells_its_dialect() -> None:
+    key = struct.pack(">Q", 1) + framed(
+        b'{"ts":5,"scm":"test","tbl":"t","t":1,"ohk":true,"ohk":false,"ccl":"s3://b/x.json"}'
+    )
+    guess = FORMAT.identify(KafkaMessage(key, framed(b'{"d":{"a":{"t":3,"f":65,"v":1}}}')))
+    assert guess is not None
+    assert guess.options == {
+        "dialect": "ticdc",
+        "large-message-handle-option": "claim-check",
+    }
