@@ -14,6 +14,7 @@ from cdcwire_conformance.compare.rules import CompareOptions
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 JSON_RULE = "order of members, white space, 1.0 = 1"
+TYPES_DIFFER = "column types differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def merged_table(
     if merged.met and options.strict_types:
         differences = (*differences, *(f"column {each} (--strict-types)" for each in merged.met))
     elif merged.met:
-        notes.append(f"column types differ, compared: {'; '.join(merged.met)}")
+        notes.append(f"{TYPES_DIFFER}, compared: {'; '.join(merged.met)}")
     documents = [c.name for c in merged.table.columns if isinstance(c.type, JsonType)]
     if documents:
         notes.append(f"JSON compared by its content: {', '.join(documents)} ({JSON_RULE})")

@@ -69,10 +69,14 @@ class BothFacts:
         return f"no row of {self._feeds(lacking)} has it" if lacking else None
 
     def is_in_no_row(self, order: Order) -> bool:
-        """Return whether neither feed has a row with a place in an order."""
+        """Return whether neither feed has a row with a place in an order.
+
+        Deletes are counted apart where a format may send them without a place.
+        """
         return all(
             facts.is_complete
             and not self._placed(facts, order)
+            and not facts.placed_deletes
             and facts.order(order.name).problem is None
             for _, facts in self.of_sides
         )

@@ -17,6 +17,7 @@ from cdcwire.model.steps import join_halves, split_key_changes
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
+from cdcwire_conformance.compare.merging import TYPES_DIFFER
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.sources.stores import StoreError
@@ -82,9 +83,8 @@ def judged(pair: Pair, plant: Plant | None = None, compare: Compare = compare_fe
         if plant is None:
             return _of_equal(pair, folder, compare)
         pair.right.write(folder / "planted", pair.tables, plant.events)
-        if plant.exchanges_keys is not None:
-            seed = plant.exchanges_keys
-            pair.right.exchange_keys(folder / "planted", seed, pair.tables, plant.events)
+        if plant.keys is not None:
+            pair.right.damage_keys(folder / "planted", plant, pair.tables, plant.events)
         if _contents(folder / "right") == _contents(folder / "planted"):
             return Judged("without effect")
         return _of_plant(pair, plant, folder, compare)
@@ -166,7 +166,7 @@ def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judge
     except ValueError as error:
         return Judged("refused", str(error))
     accepts = set(plant.accepts)
-    if pair.mode == "final" and plant.exchanges_keys is None:
+    if pair.mode == "final" and plant.keys is None:
         tables = differing_tables(pair.events, plant.events)
         moved = differing_tables(pair.events, by_position(plant.events, plant.kind))
         if is_stored(pair.right.format, pair.right.options):
@@ -196,7 +196,7 @@ def _leave_the_same(pair: Pair, plant: Plant) -> bool:
         round_trip(events, form.format, form.options, tables=pair.tables)
         for events in (pair.events, plant.events)
     )
-    return plant.exchanges_keys is None and not differing_tables(*written)
+    return plant.keys is None and not differing_tables(*written)
 
 
 def _compared(
@@ -247,6 +247,8 @@ def parts_not_compared(found: Comparison, others: Collection[str]) -> Iterator[s
     for table in found.tables:
         if not any(table.table == name or table.table.endswith(f".{name}") for name in others):
             yield from (part for name, _ in table.left_out for part in _single_parts(name))
+            if any(TYPES_DIFFER in note for note in table.notes):
+                yield "types of columns"
     if any(found.ddl) and "DDL" not in found.compared:
         yield "DDL events"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_evidence.planting.last_rows import is_of
+from cdcwire_evidence.planting.plants import Plant
 from cdcwire_generators.domain import (
     Domain,
     domain_of,
@@ -83,10 +85,10 @@ class FeedForm:
         except EncodeError:
             return False
 
-    def exchange_keys(
-        self, folder: Path, seed: int, tables: tuple[Table, ...], events: Iterable[Event]
+    def damage_keys(
+        self, folder: Path, plant: Plant, tables: tuple[Table, ...], events: Iterable[Event]
     ) -> None:
-        """Exchange the Kafka keys of two messages of rows, if two have different ones.
+        """Exchange the Kafka keys of two messages of rows that have different ones, or cut one.
 
         Other messages keep theirs, and so does a format whose keys repeat nothing of a row.
         """
@@ -99,11 +101,16 @@ class FeedForm:
         messages = [json.loads(line) for line in lines]
         keyed = [each for each, rows in zip(messages, has_rows, strict=True) if rows]
         keyed = [each for each in keyed if each.get("key")]
-        Random(seed).shuffle(keyed)
+        Random(plant.seed).shuffle(keyed)
         other = next((each for each in keyed if each["key"] != keyed[0]["key"]), None)
-        if other is not None:
+        if plant.keys == "cut" and keyed:
+            cut = b64decode(keyed[0]["key"])[:-1]
+            keyed[0]["key"] = b64encode(cut).decode("ascii")
+        elif plant.keys == "exchanged" and other is not None:
             keyed[0]["key"], other["key"] = other["key"], keyed[0]["key"]
-            file.write_text("".join(f"{json.dumps(each)}\n" for each in messages), "utf-8")
+        else:
+            return
+        file.write_text("".join(f"{json.dumps(each)}\n" for each in messages), "utf-8")
 
     def opened(
         self, folder: Path, tables: tuple[Table, ...], events: Iterable[Event]

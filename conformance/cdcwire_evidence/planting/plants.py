@@ -10,10 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import Column, Value
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Marker,
+    Position,
+    RowChange,
+    SchemaChange,
+    Table,
+)
+from cdcwire.model.kinds import Column, IntType, TextType, Value
 from cdcwire.model.steps import split_key_changes
 from cdcwire_evidence.planting.last_rows import table_text
 
@@ -21,10 +29,18 @@ Events: TypeAlias = "Sequence[Event]"
 OtherValue: TypeAlias = "Callable[[Column, Value], Value]"
 """Returns another value that a column may have, or the same value if it has only one."""
 
+KeyDamage: TypeAlias = Literal["exchanged", "cut"]
+
 _OF_A_DELETE = ("columns of deletes beyond the key", "deletes")
 _BEFORE = ("before images of updates",)
 _OPERATION = ("insert against update", "updates that change nothing against inserts")
 _TIES = ("order of changes at one commit_ts", "order of changes at one sequence_id")
+_KEYS = ("Kafka keys",)
+_SOURCES = ("other members of source", "transaction", "ts_us", "ts_ns")
+_TYPES = ("types of columns",)
+# What lines call the time at which a producer sent a message.
+_SENT = ("ts_ms of the envelope", "ts", "buildTs", "times of writing", "systemTime", "push_ts")
+_TRUNCATE = 11  # the number of TRUNCATE TABLE in TiDB
 _STEP = (1 << 20) + 1  # no position of a stream is so far after another one
 
 
@@ -32,15 +48,16 @@ _STEP = (1 << 20) + 1  # no position of a stream is so far after another one
 class Plant:
     """A stream with one difference. ``accepts``: parts that may be named as not compared.
 
-    ``exchanges_keys``: the difference is in the messages: two of them exchange their Kafka keys.
-    The number is the seed that chooses them.
+    ``keys``: the difference is in the messages: two of them exchange their Kafka keys, or the key
+    of one is cut. ``seed`` chooses them.
     """
 
     kind: str
     what: str
     events: tuple[Event, ...]
     accepts: tuple[str, ...] = ()
-    exchanges_keys: int | None = None
+    keys: KeyDamage | None = None
+    seed: int = 0
 
 
 Planter: TypeAlias = "Callable[[Events, Random, OtherValue], Iterator[Plant]]"
@@ -217,7 +234,18 @@ def _pairs_of_one_row(events: Events, chance: Random) -> Iterator[tuple[int, int
             yield first, second
 
 
-def _position(name: str) -> Planter:
+def _far_from(place: int | str) -> int | str:
+    """Return another place in a source, in the form of one."""
+    if isinstance(place, int):
+        return place + _STEP
+    if place.isdecimal():
+        return str(int(place) + _STEP)
+    return f"{'1' if place[0] != '1' else '2'}{place[1:]}"
+
+
+def _position(name: str, *others: str) -> Planter:
+    """Plant another value of a member. ``others``: what lines call it or its order."""
+
     def plant(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
         places = _rows(events)
         chance.shuffle(places)
@@ -226,9 +254,8 @@ def _position(name: str) -> Planter:
             old = getattr(row.position, name)
             if old is None:
                 continue
-            new = str(int(old) + _STEP) if isinstance(old, str) else old + _STEP
-            moved = replace(row, position=_with_member(row.position, name, new))
-            names = [name]
+            moved = replace(row, position=_with_member(row.position, name, _far_from(old)))
+            names = [name, *others]
             if name == "commit_ts" and row.position.commit_ms is None:
                 names.append("commit_ms")  # a format without commit_ts writes the time that it says
             accepts: tuple[str, ...] = tuple(names)
@@ -307,10 +334,77 @@ def _ddl(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
         yield Plant("", f"the DDL of event {at} is lost", _with(events, at), accepts)
 
 
-def _kafka_keys(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-    if len(_rows(events)) > 1:
-        seed = chance.randrange(1 << 32)
-        yield Plant("", "two Kafka keys are exchanged", tuple(events), ("Kafka keys",), seed)
+def _kafka_keys(keys: KeyDamage, what: str) -> Planter:
+    def plant(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+        if len(_rows(events)) > 1:
+            yield Plant("", what, tuple(events), _KEYS, keys, chance.randrange(1 << 32))
+
+    return plant
+
+
+def _marker(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+    """Leave out a marker."""
+    places = [n for n, event in enumerate(events) if isinstance(event, Marker)]
+    chance.shuffle(places)
+    for at in places:
+        event = events[at]
+        assert isinstance(event, Marker)
+        named = (f"{event.what.replace('_', ' ')} events",)
+        yield Plant("", f"the marker of event {at} is lost", _with(events, at), named)
+
+
+def _truncate(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+    """Delete the rows of a table after one of its changes."""
+    places = _rows(events)
+    chance.shuffle(places)
+    for at in places:
+        row = _row(events, at)
+        statement = f"TRUNCATE TABLE `{table_text(row.table).replace('.', '`.`')}`"
+        truncate = SchemaChange(
+            "truncate", statement, _TRUNCATE, row.table, replace(row.position, partition=None)
+        )
+        named = (f"TRUNCATE of {table_text(row.table)}", "DDL events")
+        yield Plant("", f"TRUNCATE after event {at}", _with(events, at, row, truncate), named)
+
+
+def _moved(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+    """Send a change of a row after a later one, with its position."""
+    for first, second in _pairs_of_one_row(events, chance):
+        one, two = _row(events, first), _row(events, second)
+        if one.position.partition != two.position.partition:
+            continue  # partitions have no order among them
+        found = (*events[:first], *events[first + 1 : second + 1], one, *events[second + 1 :])
+        what = f"event {first} comes after event {second}"
+        yield Plant("", what, found, (*_moved_parts(one, two), *_TIES))
+
+
+def _extra(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+    """Change a member of a message that is of no rule."""
+    places = _rows(events)
+    chance.shuffle(places)
+    for at in places:
+        row = _row(events, at)
+        for name, value in row.extra.items():
+            if isinstance(value, str) and name not in ("connector", "connector_version"):
+                extra = {**row.extra, name: f"{value}1"}
+                found = _with(events, at, replace(row, extra=extra))
+                yield Plant("", f"{name} of event {at}", found, _SOURCES)
+
+
+def _type(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
+    """Send the text of a number in place of the number, in one row."""
+    for at, row, column in _changed_values(events, chance, "after", ("insert",), _as_text):
+        assert row.after is not None
+        columns = tuple(
+            replace(each, type=TextType(), source=None) if each.name == column.name else each
+            for each in row.after.columns
+        )
+        found = replace(row, after=replace(row.after, columns=columns))
+        yield Plant("", f"type of {column.name} of event {at}", _with(events, at, found), _TYPES)
+
+
+def _as_text(column: Column, value: Value) -> Value:
+    return str(value) if type(value) is int and isinstance(column.type, IntType) else value
 
 
 def _other_name(table: Table) -> Table:
@@ -353,9 +447,20 @@ _PLANTERS: Mapping[str, Planter] = MappingProxyType(
         "lsn": _position("lsn"),
         "tx_id": _position("tx_id"),
         "commit_ms": _position("commit_ms"),
+        "sent_ms": _position("sent_ms", *_SENT),
+        "pos": _position("pos", "binlog"),
+        "gtid": _position("gtid"),
+        "change_lsn": _position("change_lsn"),
+        "scn": _position("scn"),
         "partition": _position("partition"),
+        "moved": _moved,
+        "extra": _extra,
+        "type": _type,
+        "marker": _marker,
+        "TRUNCATE": _truncate,
         "DDL": _ddl,
-        "Kafka key": _kafka_keys,
+        "Kafka key": _kafka_keys("exchanged", "two Kafka keys are exchanged"),
+        "damaged Kafka key": _kafka_keys("cut", "a Kafka key is cut"),
     }
 )
 KINDS = tuple(_PLANTERS)

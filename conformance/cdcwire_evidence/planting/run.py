@@ -105,6 +105,8 @@ def run(
         for kind in [LATE_COLUMN] * chance.randrange(2) + kinds:
             if kind in ("out of order", "partition") and not pair.has_order:
                 continue
+            if kind == "type" and pair.is_defined:
+                continue  # the definition is the type of the column in both feeds
             other = other_values(data.draw, *formats)
             plant = next(plants(kind, pair.events, chance, other), None)
             if plant is not None and has_rows(plant.events):

@@ -30,17 +30,24 @@ class Weakened:
     """A comparison that sees less.
 
     ``hides_schemas``: tables and columns of one side too. ``hides_keys``: Kafka keys too.
+    ``ignores_errors``: a right feed that can't be read counts as the left one.
     """
 
     hides: Hides = lambda difference: difference
     hides_schemas: bool = False
     hides_keys: bool = False
+    ignores_errors: bool = False
 
     def __call__(
         self, left: ComparedFeed, right: ComparedFeed, options: CompareOptions
     ) -> Comparison:
         """Compare two feeds without that part, and list nothing as not compared."""
-        found = compare_feeds(left, right, options)
+        try:
+            found = compare_feeds(left, right, options)
+        except ValueError:
+            if not self.ignores_errors:
+                raise
+            found = compare_feeds(left, left, options)
         return replace(
             found,
             tables=tuple(map(self._table, found.tables)),
@@ -63,7 +70,12 @@ class Weakened:
         )
         lines = () if self.hides_schemas else table.schema_differences
         return replace(
-            table, counts=counts, differences=differences, schema_differences=lines, left_out=()
+            table,
+            counts=counts,
+            differences=differences,
+            schema_differences=lines,
+            left_out=(),
+            notes=(),
         )
 
 
@@ -117,7 +129,18 @@ WEAKENED: Mapping[str, Weakened] = MappingProxyType(
         "tx_id": Weakened(_without_columns(None, ("tx_id",))),
         "commit_ms": Weakened(_without_columns(None, ("commit_ms",))),
         "partition": Weakened(_without_columns(None, ("partition",))),
+        "sent_ms": Weakened(),
+        "pos": Weakened(_PLACES),
+        "gtid": Weakened(),
+        "change_lsn": Weakened(_PLACES),
+        "scn": Weakened(_PLACES),
+        "moved": Weakened(_PLACES),
+        "extra": Weakened(),
+        "type": Weakened(),
+        "marker": Weakened(),
+        "TRUNCATE": Weakened(),
         "DDL": Weakened(),
         "Kafka key": Weakened(hides_keys=True),
+        "damaged Kafka key": Weakened(hides_keys=True, ignores_errors=True),
     }
 )

@@ -55,7 +55,7 @@ def arrow_type(
         case kinds.FloatType(bits):
             return pa.float32() if bits == 32 else pa.float64()
         case kinds.DecimalType(precision, scale):
-            if precision is None or precision > MAX_DECIMAL_DIGITS:
+            if precision is None or max(precision, abs(scale or 0)) > MAX_DECIMAL_DIGITS:
                 return pa.string()
             return pa.decimal128(precision, scale or 0)
         case kinds.BytesType() | kinds.UnknownType():

@@ -87,6 +87,17 @@ def test_position_of_an_avro_delete_that_has_one_is_compared(
     assert f"only left: delete id=1 at commit_ts {5 << 18}\n" in out
 
 
+def test_position_of_an_avro_delete_is_compared_in_feeds_of_deletes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feeds = [
+        write_avro(tmp_path / name, avro("delete", ts, 1)) for name, ts in (("a", 5), ("b", 6))
+    ]
+    code, out, _ = compare(capsys, tmp_path, *feeds, *WITH_BEFORE)
+    assert code == 1
+    assert f"only left: delete id=1 at commit_ts {5 << 18}\n" in out
+
+
 def test_positions_of_avro_deletes_are_not_compared_if_one_has_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,6 @@
 """Each member of each message, changed alone: the feeds differ, or a line names it as not compared.
 
-The messages are those of the golden cases of formats of JSON.
+The messages are those of golden cases. In binary formats, the fields of their bytes are changed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import Span
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
@@ -96,6 +97,35 @@ NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 """What lines call members."""
+
+
+SOURCE = "other members of source"
+CHECKSUMS = "checksums of rows"
+NAMES_OF_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "craft": {"type": DEFINITIONS, "key": DEFINITIONS},
+        "craft-proposal": {"type": DEFINITIONS, "key": DEFINITIONS, "row_id": "row ids"},
+        "open-protocol": {"rid": "row ids"},
+        "avro": {
+            **dict.fromkeys(("_tidb_row_level_checksum", "_tidb_corrupted"), CHECKSUMS),
+            "_tidb_checksum_version": CHECKSUMS,
+            "schema": "ids of schemas",
+        },
+        "datahub-blob": {"datahub: base64": "version"},
+        "simple": {
+            "sent_ms": "buildTs",
+            **dict.fromkeys(("version", "current", "previous"), "checksum"),
+        },
+        "debezium-avro": {
+            "sent_ms": "ts_ms of the envelope",
+            "debezium-json: transaction block": "transaction",
+            "row": "binlog",
+            "ssn": "rs_id",
+            "debezium-json: source": SOURCE,
+        },
+    }
+)
+"""What lines call the fields of binary formats."""
 
 
 def changes_of(document: Any, place: Place = ()) -> Iterator[tuple[str, Place]]:
@@ -255,6 +285,72 @@ def _is_kafka(message: object) -> bool:
     return isinstance(message, KafkaMessage)
 
 
+class FieldWalk(Walk):
+    """Compares feeds of a binary format: a golden case with the same case, one field of it changed.
+
+    Bits of the field's bytes are changed, until the decoder reads other events.
+    """
+
+    def unnamed(self) -> Iterator[str]:
+        for case in self.cases:
+            messages = self.base(case)
+            if messages is None:
+                continue
+            for number in range(len(messages) - len(case.messages), len(messages)):
+                yield from self._unnamed_fields(case, messages, number)
+
+    def _unnamed_fields(self, case: Case, messages: list[Any], number: int) -> Iterator[str]:
+        message, context = messages[number], case.context()
+        is_other = not self._has_row(case, message)
+        for span in self.format.explain(message, context=context).spans:
+            kind = _kind_of_field(span)
+            if self.seen[kind] or (other := self._changed(message, span, context)) is None:
+                continue
+            self.seen[kind] += 1
+            found = self.compared(
+                case, messages, [*messages[:number], other, *messages[number + 1 :]]
+            )
+            if found is None or not found.is_equal or (is_other and _has_line_of_events(found)):
+                continue
+            lines = names_of(found)
+            named = {NAMES_OF_FIELDS[self.format.name].get(word, word) for word in kind[1:]}
+            named |= {"Kafka keys"} if span.part == "key" else set()
+            named |= {ADDED} if kind[-1].startswith("__") else set()
+            if "column types differ" not in _notes(found) and not named & lines:
+                yield f"{case.id}: {' '.join(map(str, kind))}"
+
+    def _changed(self, message: Any, span: Span, context: Context) -> Any:
+        """Return a message with another value of a field; None if the decoder takes no other."""
+        own = self._read(message, context)
+        data = getattr(message, span.part)
+        for at in range(span.end - 1, max(span.start, span.end - 4) - 1, -1):
+            for bits in (1, 2, 4, 16):
+                changed = bytearray(data)
+                changed[at] ^= bits
+                other = replace(message, **{span.part: bytes(changed)})
+                if (found := self._read(other, context)) is not None and found != own:
+                    return other
+        return None
+
+    def _read(self, message: Any, context: Context) -> str | None:
+        try:
+            return repr(list(self.format.events(message, context=context)))
+        except DecodeError:
+            return None
+
+
+def _kind_of_field(span: Span) -> tuple[str, ...]:
+    """Return the clause of a field, and what of the event it is or where it is in the message."""
+    is_added = bool(span.path) and str(span.path[-1]).startswith("__")
+    if span.subject is not None and span.subject.parts[:1] != ("extra",) and not is_added:
+        return span.part, span.clause, *span.subject.parts
+    return span.part, span.clause, str(span.path[-1]) if span.path else ""
+
+
+def _notes(found: Comparison) -> str:
+    return " ".join(note for table in found.tables for note in table.notes)
+
+
 FORMATS = ("debezium-json", "maxwell-json", "canal-json", "simple", "cdl-json", "datahub-tuple")
 
 
@@ -262,3 +358,9 @@ FORMATS = ("debezium-json", "maxwell-json", "canal-json", "simple", "cdl-json", 
 @pytest.mark.parametrize("name", FORMATS)
 def test_change_of_any_member_is_found_or_named(tmp_path: Path, name: str) -> None:
     assert list(Walk(name, tmp_path / "feeds").unnamed()) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES_OF_FIELDS)
+def test_change_of_any_field_is_found_or_named(tmp_path: Path, name: str) -> None:
+    assert list(FieldWalk(name, tmp_path / "feeds").unnamed()) == []
