@@ -221,7 +221,7 @@ def tuple_of(parts: Sequence[Part]) -> str:
 
 def _are_rows(fields: Sequence[Field]) -> bool:
     """Return whether two members are structs of the same columns: a row before and after."""
-    if len(fields) != 2 or fields[0].schema.type != "struct":
+    if [each.schema.type for each in fields] != ["struct", "struct"]:
         return False
     first, second = (each.schema for each in fields)
     return first.fields == second.fields and first.optional and second.optional

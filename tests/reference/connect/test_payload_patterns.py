@@ -192,6 +192,14 @@ def test_rows_that_differ_within_a_struct_differ() -> None:
     assert (before[4:], after[4:]) == (((1,), (1,)), ((2,), (2,)))
 
 
+def test_struct_without_fields_before_a_text_is_not_a_row() -> None:
+    fields = (Field("none", Schema("struct", True)), Field("text", TEXT))
+    schema = Schema("struct", fields=fields)
+    data = connect.encode(Envelope(schema, ((), "a")))
+    decoder = EnvelopeDecoder()
+    assert [decoder.decode(data).payload for _ in range(4)] == [((), "a")] * 4
+
+
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-3, 3))
 def test_float_is_rounded_once(value: float, steps: int) -> None:
     """Texts near the middle of two floats are rounded as they are, not by way of a double."""
