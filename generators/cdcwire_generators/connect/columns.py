@@ -86,7 +86,8 @@ def conversion_of(kind: kinds.Type, source: str | None, modes: Modes) -> Convers
     name = source if (source or "").startswith(("io.debezium.", CONNECT_PREFIX)) else None
     match kind:
         case kinds.BoolType() if modes.numbers != "exact" and (source or "").startswith("tinyint"):
-            return Conversion(kinds.IntType(16), "int16", lambda value: int(bool(value)))
+            size: kinds.IntBits = 8 if modes.numbers == "tiny" else 16
+            return Conversion(kinds.IntType(size), f"int{size}", lambda value: int(bool(value)))
         case kinds.BoolType():
             return Conversion(kind, name or "boolean", of_type(bool))
         case kinds.IntType():
@@ -141,7 +142,7 @@ def _integer(kind: kinds.IntType, modes: Modes) -> Conversion:
 
     if not kind.unsigned:
         bits: kinds.IntBits = 32 if kind.bits == 24 else kind.bits
-        if bits == 8 and modes.numbers != "exact":
+        if bits == 8 and modes.numbers in ("wide", "widest"):
             bits = 16
         return Conversion(kinds.IntType(bits), f"int{bits}", number)
     if kind.bits != 64:

@@ -25,7 +25,8 @@ class Modes:
 
     ``decimals``, ``times``, ``binary``, ``intervals``, ``maps``: Debezium's modes. ``placeholder``:
     the text for an unavailable value; "" for none. ``has_money``: money stays a Decimal.
-    ``numbers``: ``wide`` and ``widest`` as MySQL's connectors have them before 3.7 and 2.0.
+    ``numbers``: ``wide`` and ``widest`` as MySQL's connectors have them before 3.7 and 2.0, else
+    ``tiny``.
     """
 
     producer: Producer

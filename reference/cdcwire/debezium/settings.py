@@ -45,6 +45,7 @@ Dialect: TypeAlias = Literal[
     "debezium-3.2",
     "debezium-3.5",
     "debezium-3.6",
+    "debezium-3.7",
     "ticdc",
 ]
 ReplicaIdentity: TypeAlias = Literal["default", "full", "index", "nothing"]

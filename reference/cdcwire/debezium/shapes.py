@@ -25,7 +25,8 @@ from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Extra, Table
 
 OLDEST: Version = (1, 4)
-# The full versions of the dialects: those that were measured, else the first ones.
+# The full versions of the dialects: those that were measured, else the first ones. 3.7 has no
+# final release yet.
 VERSIONS: dict[str, str] = {
     "cdl": "1.4.0.Final",
     "debezium": "1.4.0.Final",
@@ -37,6 +38,7 @@ VERSIONS: dict[str, str] = {
     "debezium-3.2": "3.2.0.Final",
     "debezium-3.5": "3.5.0.Final",
     "debezium-3.6": "3.6.1.Final",
+    "debezium-3.7": "3.7.0.Alpha2",
 }
 # The allowed values of ``snapshot``, by the first version that has them so.
 _ALLOWED: tuple[tuple[Version, str], ...] = (

@@ -27,6 +27,7 @@ Dialect: TypeAlias = Literal[
     "debezium-3.2",
     "debezium-3.5",
     "debezium-3.6",
+    "debezium-3.7",
     "ticdc",
 ]
 DecimalHandling: TypeAlias = Literal["precise", "string"]
