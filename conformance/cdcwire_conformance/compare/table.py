@@ -116,6 +116,7 @@ def compare_table(
         is_windowed=options.window is not None,
         facts=facts_of(opened, opened, list(own), options),
     )
+    opened = replace(opened, order=terms.order)
     opened, own = opened.with_last_state(own, terms.order, options)
     name = _table_name(own, table.url, options)
     why = opened.state.unknown.get(opened.own_name(name))

@@ -35,6 +35,10 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
+MYSQL: dict[str, str | bytes | None] = {
+    "connector": "mysql",
+    "connector_version": "3.5.0.Final",
+}
 INSTANT = datetime(2024, 2, 29, 10, 0, 7, 120_000, timezone.utc)
 MOMENT = INSTANT.replace(tzinfo=None)
 
@@ -96,6 +100,26 @@ KINDS: dict[str, tuple[Type, list[Any], Any]] = {
     ),
     "year": (YearType(), [2024], pa.array([2024], pa.int32())),
 }
+
+
+def test_rows_are_replayed_by_an_order_of_several_members(compare: Compare, tmp_path: Path) -> None:
+    """A place in a binlog has a file, a number and a row: the feed's rows get a column for it."""
+    columns = Column("id", IntType(64), None, False), Column("v", TextType(), None, True)
+    table = Table("t", "shop", columns=columns, key=("id",))
+    places = [Position(commit_ms=1, file="b.000001", pos=pos) for pos in (23, 100)]
+    changes = [
+        RowChange(table, "insert", None, Image(columns, (0, value)), place, extra=MYSQL)
+        for value, place in zip(("old", "new"), places, strict=True)
+    ]
+    folder = tmp_path / "feed"
+    folder.mkdir()
+    messages = get_format("debezium-json").from_events(changes, context=Context())
+    write_messages(str(folder / "messages.jsonl"), messages)
+    code, out, document = compare(
+        f"debezium-json:file:{folder}", write_table(tmp_path / "t", pa.array(["new"]))
+    )
+    assert code == 0, out
+    assert document["tables"][0]["counts"]["same"] == 1
 
 
 @pytest.mark.parametrize(("kind", "sent", "stored"), KINDS.values(), ids=KINDS)
