@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -93,6 +93,8 @@ RULES = {
     "joined halves": ComparisonRules(in_halves=True, joins_halves=True),
 }
 
+PLACE = ("ts", "lsn", "sequence_id", "source")
+
 values_of: dict[str, st.SearchStrategy[Any]] = {
     "id": st.integers(0, 3),
     "u": st.sampled_from([1, 2]),
@@ -138,11 +140,12 @@ def changes(draw: st.DrawFn, table: CanonicalTable) -> Change:
 
 
 def placed(draw: st.DrawFn, made: list[Change]) -> Iterator[Change]:
-    """Yield changes with positions that mostly grow, and with places in their feed."""
+    """Yield changes with positions that mostly grow or mostly stay, and places in their feed."""
     position, offset = 10, 0
+    steps = draw(st.sampled_from([[1, 1, 1, 1, 0, -2], [0, 0, 0, 1]]))
     kind = draw(st.sampled_from(["topic", "file", "prefix", "none"]))
     for change in made:
-        position += draw(st.sampled_from([1, 1, 1, 1, 0, -2]))
+        position += draw(st.sampled_from(steps))
         offset += draw(st.sampled_from([1, 1, 1, 1, 1, 0, -1]))
         partition = draw(st.sampled_from([0, 0, 0, 1]))
         source: Change = {"topic": None, "partition": None, "file": None, "offset": offset}
@@ -173,7 +176,9 @@ def both_feeds(draw: st.DrawFn, table: CanonicalTable) -> tuple[list[Change], li
     for _ in range(draw(st.integers(0, 3)) if right else 0):
         number = draw(st.integers(0, len(right) - 1))
         what = draw(
-            st.sampled_from(["lost", "again", "later", "moved", "other", "place", "before"])
+            st.sampled_from(
+                ["lost", "again", "later", "moved", "swapped", "other", "place", "before"]
+            )
         )
         if what == "lost":
             right.pop(number)
@@ -183,6 +188,10 @@ def both_feeds(draw: st.DrawFn, table: CanonicalTable) -> tuple[list[Change], li
             right.append(dict(right[number]))
         elif what == "moved":
             right.insert(draw(st.integers(0, len(right) - 1)), right.pop(number))
+        elif what == "swapped":
+            one, other = right[number - 1], right[number]
+            right[number - 1] = {**other, **{name: one[name] for name in PLACE if name in one}}
+            right[number] = {**one, **{name: other[name] for name in PLACE if name in other}}
         elif what == "before":
             own = right[number]
             own["before"] = draw(st.sampled_from([None, own["after"]]))
@@ -311,3 +320,51 @@ def test_update_that_sends_one_changed_column_of_its_key_has_left_the_whole_key(
         found = compared.compared(left.to_batches(), right.to_batches())
         assert found.counts is not None
         assert (found.counts.same, found.counts.only_right) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("right", "offset", "expected"),
+    [
+        ([1, 2, 3, 4], 7, {"same": 5}),
+        ([1, 2, 4, 3], 7, {"same": 5, "out_of_order_left": 1, "out_of_order_right": 1}),
+        ([1, 2, 3], 7, {"same": 4, "only_left": 1}),
+        ([1, 2, 2, 3, 4], 7, {"same": 5, "doubled_right": 1}),
+        ([1, 2, 3, 4], None, {"same": 5, "unordered": 1}),
+        ([1, 2, 4, 3], None, {"same": 5, "unordered": 1}),
+        ([1, 2, 3, 4, 5], None, {"same": 5, "only_right": 1}),
+    ],
+    ids=["same", "other order", "fewer", "copy", "no order", "other, no order", "more, no order"],
+)
+def test_changes_of_a_transaction_are_compared_in_their_order(
+    right: list[int],
+    offset: int | None,
+    expected: dict[str, int],
+    changes_of_table: Callable[..., Any],
+) -> None:
+    table = TABLES["number"]
+    ours, theirs = (
+        changes_of_table(table, list(transaction(numbers, offset)))
+        for numbers in ([1, 2, 3, 4], right)
+    )
+    image = ours.schema.field("after").type
+    for exact in (False, True):
+        compared = ComparedTable(table, image, ComparisonRules(), CompareOptions(exact=exact))
+        found = compared.compared(ours.to_batches(), theirs.to_batches())
+        assert found.counts is not None
+        counts = {**asdict(found.counts), "unordered": found.doubts.unordered}
+        for name in ("left", "right", "left_rows", "right_rows"):
+            del counts[name]
+        assert {name: number for name, number in counts.items() if number} == expected
+
+
+def transaction(numbers: Iterable[int], offset: int | None) -> Iterator[Change]:
+    """Yield an insert, and updates of another row. ``offset``: of the first one; None: of none."""
+    first = {"topic": "t", "partition": 0, "offset": 0}
+    yield {"op": "insert", "after": {"id": 2}, "ts": 4, "source": first}
+    for place, number in enumerate(numbers):
+        source = {
+            "topic": "t",
+            "partition": 0,
+            "offset": None if offset is None else offset + place,
+        }
+        yield {"op": "update", "after": {"id": 1, "n": number}, "ts": 5, "source": source}
