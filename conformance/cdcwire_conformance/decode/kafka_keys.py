@@ -29,6 +29,8 @@ _PLAIN_TEXT = re.compile(r"[\w.:+ -]*", re.ASCII)  # JSON writes it as it is
 _JSON_STARTS = (b"{", b"[")
 _MAX_TABLES = 1 << 10
 _NO_COLUMN = -1
+_MAX_FORMS = 1 << 4  # of the keys of one table
+_ABSENT, _ABSENT_EARLIER = "absent", "absent earlier"
 
 Image: TypeAlias = "tuple[tuple[Column, ...], tuple[Any, ...]]"
 _Columns: TypeAlias = "tuple[Column, ...]"
@@ -40,7 +42,8 @@ _Template: TypeAlias = "tuple[tuple[str, ...], tuple[bytes, ...]]"  # names, and
 class KeyContradiction:
     """A column, or with ``column`` None a table, that a key names otherwise than its row.
 
-    ``in_key`` and ``in_row``: the values as text; None: NULL.
+    ``in_key`` and ``in_row``: the values as text; None: NULL. The first may also say that the key
+    lacks the column, or that earlier keys of the table lack it.
     """
 
     place: MessagePlace
@@ -98,6 +101,7 @@ class KeyChecking:
     _unread: int = 0
     _templates: dict[TableName, _Template] = field(default_factory=dict)
     _known: dict[TableName, _Places] = field(default_factory=dict)
+    _names: dict[TableName, set[frozenset[str]]] = field(default_factory=dict)
 
     def check(self, message: Message, change: Row | RowChange, place: MessagePlace) -> None:
         """Compare the key of a message with its row."""
@@ -137,6 +141,7 @@ class KeyChecking:
         if content is None:
             self._unread += 1
             return
+        self._look_at_names(content, table, image, place)
         places = self._places_of(content, table, image)
         compared, different = _compared(content, image, places)
         names_other = content.table is not None and content.table != table
@@ -149,6 +154,27 @@ class KeyChecking:
             self._unread += 1
         else:
             self._learn(message.key, table, image, places)
+
+    def _look_at_names(
+        self, content: KeyContent, table: TableName, image: Image, place: MessagePlace
+    ) -> None:
+        """Count a key that does not have the columns of the earlier keys of its table."""
+        names = frozenset(column.name for column in content.columns.columns)
+        known = self._names.setdefault(table, set())
+        if names in known or len(known) >= _MAX_FORMS:
+            return
+        earlier = frozenset().union(*known)
+        known.add(names)
+        if not earlier:
+            return
+        self._contradicting += 1
+        if len(self._digests) < MAX_DIGESTS:
+            self._digests.add(_digest((table, sorted(map(sorted, known)))))
+        for name in sorted(earlier ^ names):
+            if len(self._first) < FIRST_SHOWN:
+                in_key = _ABSENT if name not in names else _ABSENT_EARLIER
+                in_row = _text(_value_of(image, name))
+                self._first.append(KeyContradiction(place, table, name, in_key, in_row))
 
     def _places_of(self, content: KeyContent, table: TableName, image: Image) -> tuple[int, ...]:
         """Return where each column of a key is in its row."""

@@ -174,7 +174,10 @@ def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judge
         if found.is_different and moved:
             return Judged("found", _said(found))
         if not tables and (found.is_equal or not found.has_schema_differences):
-            return Judged("alarm" if found.is_different else "equal", _said(found))
+            if not found.is_different:
+                return Judged("equal", _said(found))
+            verdict: Verdict = "alarm" if _leave_the_same(pair, plant) else "found"
+            return Judged(verdict, _said(found))
         accepts = {f"last rows of {name}" for name in tables}
     if found.is_different:
         return Judged("found", _said(found))

@@ -103,7 +103,7 @@ def run(
         chance = chance_of(data.draw(st.integers(0, 2**32)))
         kinds = chance.sample(KINDS, len(KINDS))
         for kind in [LATE_COLUMN] * chance.randrange(2) + kinds:
-            if kind in ("out of order", "partition") and not pair.has_order:
+            if kind in ("out of order", "moved", "partition") and not pair.has_order:
                 continue
             if kind == "type" and pair.is_defined:
                 continue  # the definition is the type of the column in both feeds

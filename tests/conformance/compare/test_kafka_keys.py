@@ -200,6 +200,28 @@ def test_a_row_without_the_key_that_its_table_has_is_named(tmp_path: Path) -> No
     assert ("Kafka keys", "1 messages of the right feed have none") in found.left_out
 
 
+@pytest.mark.parametrize(("number", "said"), [(1, "absent"), (0, "absent earlier")])
+def test_a_key_that_lacks_a_column_of_the_other_keys_is_a_difference(
+    tmp_path: Path, number: int, said: str
+) -> None:
+    options: dict[str, OptionValue] = {"schemas-enable": "false"}
+    changes = rows((1, "a"), (2, "b"), (3, "c"))
+    context = Context(options=options, tables=(changes[0].table,))
+    good = kafka(list(get_format("debezium-json").from_events(changes, context=context)))
+    bad = list(good)
+    bad[number] = replace(good[number], key=b'{"id":%d}' % (number + 1))
+    feeds = [
+        feed_of(tmp_path / name, "debezium-json", each) for name, each in (("a", good), ("b", bad))
+    ]
+    found = compare_feeds(feeds[0], feeds[1])
+    assert found.keys.differ
+    assert found.keys.contradicting == (0, 1)
+    assert (found.keys.first[0].column, found.keys.first[0].in_key.text) == ("Name", said)
+    both = compare_feeds(feeds[1], feeds[1])
+    assert both.is_equal
+    assert both.keys.contradicting == (1, 1)
+
+
 def test_keys_are_not_compared_in_a_window(tmp_path: Path) -> None:
     options = CompareOptions(window=Window(0, 1))
     found = compared(tmp_path, "debezium-json", options)
