@@ -23,11 +23,13 @@ from cdcwire.core.reader import Reader
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.events import OPS, source_extra
 from cdcwire.debezium.message import Source
+from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.debezium.source import Place, places_of, table_named
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
 from cdcwire.formats.debezium_avro.conversions import integer_bounds
 from cdcwire.formats.debezium_avro.fast import RowDecoder
 from cdcwire.formats.debezium_avro.framing import read_framing
+from cdcwire.formats.debezium_avro.settings import DEFAULT_SETTINGS
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 
 _REQUIRED = ("version", "connector", "name", "db", "table")
@@ -104,6 +106,9 @@ class Plan:
             raise Irregular
         source = Source(version, connector, name, None, snapshot, db, schema or "", table, {}, {})
         found = table_named(source, self.names), source_extra(source, None)
+        row = self.value.plan.schema.field("after")
+        if row is None or other_schema_name(row, *found, DEFAULT_SETTINGS) is not None:
+            raise Irregular  # of another topic than the source says
         self.known[texts] = found  # type: ignore[assignment]  # texts only
         return self.known[texts]
 
