@@ -60,10 +60,10 @@ TERMINATED = 143
 _DESCRIPTION = "Test decoders of change-data-capture formats; decode, explain and compare feeds."
 _EXAMPLES = """\
 examples:
-  cdcwire verify craft -- node testee.js     judge a decoder, in any language
-  cdcwire explain craft message.bin          every byte with its field and its clause
-  cdcwire decode open-protocol feed.jsonl    events as JSON lines
-  cdcwire corpus list craft                  the golden cases of a format
+  cdcwire verify debezium-json -- node testee.js   judge a decoder, in any language
+  cdcwire explain canal-json message.bin           every byte with its field and its clause
+  cdcwire decode open-protocol feed.jsonl          events as JSON lines
+  cdcwire corpus list debezium-json                the golden cases of a format
 
 Run `cdcwire VERB --help` for the options of a verb.
 """

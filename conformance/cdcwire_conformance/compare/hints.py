@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from shlex import quote
 
-from cdcwire.arrow.common_type import NoCommonType, common_type
-from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.arrow.common_type import NoCommonType
+from cdcwire.arrow.schema import CanonicalTable, common_type_of
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire.model.names import TableName
@@ -73,7 +73,7 @@ def _typed_columns(own: CanonicalTable, other: CanonicalTable) -> Iterator[str]:
         if _is_untyped(column.type) and not _is_only_a_number(column.type, theirs):
             continue
         try:
-            common_type(column.type, theirs.type)
+            common_type_of(column, theirs)
         except NoCommonType:
             yield column.name
 
@@ -100,6 +100,7 @@ def hints_of(
         *_checkpoint_hints(found, rules, left, right),
         *_key_hints(one_sided.keys),
         *_type_hints(one_sided.types, left, right),
+        *_producer_hints(found, left, right),
         *(
             hint
             for table in found.tables
@@ -154,7 +155,7 @@ def _may_meet(column: Column, table: CanonicalTable, *, is_defined: bool) -> boo
     if not is_defined and (_is_untyped(column.type) or _is_untyped(theirs.type)):
         return True
     try:
-        common_type(column.type, theirs.type)
+        common_type_of(column, theirs)
     except NoCommonType:
         return False
     return True
@@ -178,6 +179,20 @@ def _checkpoint_hints(
                 f"the {side} prefix is read up to its checkpoint; --to {prefix.checkpoint + 1} "
                 f"leaves out what the {other} feed has after it"
             )
+
+
+def _producer_hints(found: Comparison, left: OpenedFeed, right: OpenedFeed) -> Iterator[str]:
+    """Yield the values that the producer of one feed changes, where rows differ."""
+    counts = [table.counts for table in found.tables if table.counts is not None]
+    if not any(each.changed for each in counts):
+        return
+    sides = ("left", left.side), ("right", right.side)
+    changed = {name: side.format.comparing.changed_values(side.values) for name, side in sides}
+    if changed["left"] == changed["right"]:
+        return
+    for name, values in changed.items():
+        if values:
+            yield f"the producer of the {name} feed changes values: {'; '.join(values)}"
 
 
 def _key_hints(one_sided_keys: Mapping[str, SideName]) -> Iterator[str]:

@@ -385,7 +385,7 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
             lines.append(f"column {column.name}: only on the left ({describe_kind(column.type)})")
             continue
         try:
-            _common_type(column, other)
+            common_type_of(column, other)
         except NoCommonType as error:
             lines.append(
                 f"column {column.name}: {describe_kind(column.type)} on the left, "
@@ -400,7 +400,8 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
     return lines
 
 
-def _common_type(left: Column, right: Column) -> kinds.Type:
+def common_type_of(left: Column, right: Column) -> kinds.Type:
+    """Return what the values of two columns have in common. Raises: NoCommonType."""
     if _are_rounded(left, right):
         return kinds.FloatType(64)
     return kinds.FloatType(32) if _are_floats(left, right) else common_type(left.type, right.type)
@@ -431,7 +432,7 @@ def _are_rounded(left: Column, right: Column) -> bool:
 
 
 def _merge_columns(left: Column, right: Column, declared: Column | None) -> Column:
-    kind = _common_type(left, right)
+    kind = common_type_of(left, right)
     if declared is not None and _are_rounded(left, right):
         return replace(declared, type=kind)
     if declared is not None:

@@ -63,6 +63,10 @@ class Comparing:
     sends_changed_columns: Callable[[Mapping[str, OptionValue]], bool] = lambda options: False
     """Given the value of every option: old images have only the columns that an update changed."""
 
+    changed_values: Callable[[Mapping[str, OptionValue]], tuple[str, ...]] = lambda options: ()
+    """Given the value of every option: what the producer makes of values that it does not send as
+    they are."""
+
     rewrite_name: Callable[[str], str] | None = None
     """The name that is written for a table or column whose own name the format cannot write. None:
     it writes all names."""

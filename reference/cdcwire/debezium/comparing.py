@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
 
 ORDERS = (LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID, COMMIT_TS)
@@ -12,3 +15,17 @@ NOT_COMPARED = (
     "fields that unwrap or CDL add",
     "notifications",
 )
+_CHANGED_BY_TICDC = (
+    "NULL in a column with a default is the default, or 0",
+    "a zero or partial date is NULL or 0, a zero TIMESTAMP 1970",
+    "years below 100 are 1970 to 2069",
+    "index 0 of an ENUM is an empty label",
+)
+
+
+def changed_values(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
+    """Return what the producer of the dialect makes of values that it does not send.
+
+    Source: debezium-json, "Shipped".
+    """
+    return _CHANGED_BY_TICDC if options["dialect"] == "ticdc" else ()
