@@ -266,7 +266,11 @@ def patterns_in(groups: PatternGroups) -> tuple[Pattern, ...]:
         )
         for name, each in merged.items()
     )
-    return tuple(sorted(found, key=lambda each: (-each.count, each.column or "", each.text)))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(each: Pattern) -> tuple[int, str, str, str, str]:
+    return -each.count, each.column or "", each.text, each.type, each.option or ""
 
 
 def _cause(name: PatternName, tried: int) -> Cause:

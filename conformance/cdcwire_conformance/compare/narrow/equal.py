@@ -67,6 +67,8 @@ def unsettled_rows(
     else:
         is_same = ours.sizes[own] == theirs.sizes[other]
         is_same &= ~ours.has_ties[own] & ~theirs.has_ties[other]
+        if layout.needs_order and layout.rules.position is not None:
+            is_same &= ours.have_one_order[own] & theirs.have_one_order[other]
         own, other = own[is_same], other[is_same]
         rows = ours.rows(own), theirs.rows(other)
         is_same = _all_same(left.content[rows[0]] == right.content[rows[1]], ours.sizes[own])
@@ -211,6 +213,16 @@ class _Keys:
     def rows(self, keys: Numbers) -> Numbers:
         """Return the rows of some keys, by their place among ``keys``."""
         found: Numbers = self._order[self._places(keys)]
+        return found
+
+    @property
+    def have_one_order(self) -> Numbers:
+        """Return for each key whether the order of its rows is known, or is not asked for."""
+        if not self._checks_order:
+            return np.broadcast_to(np.True_, len(self.keys))
+        part = ordered_parts_of(self._rows.places)[self._order]
+        is_odd = (part == NOWHERE) | (part != np.repeat(part[self._starts], self.sizes))
+        found: Numbers = ~self._any(is_odd) | (self.sizes == 1)
         return found
 
     def runs(self, keys: Numbers) -> _Runs:
