@@ -139,8 +139,8 @@ FORMAT = Format(
         orders=(COMMIT_TS,),
         sends_changed_columns=_sends_changed_columns,
         not_compared=(
-            *("id", "ts", "gtid", "sqlType", "startTs", "rowkey", "checksum", "onlyHandleKey"),
-            *("claimCheckLocation", "sql of rows", "Kafka keys"),
+            *("id", "ts", "gtid", "sqlType", "startTs", "rowkey", "originTs", "checksum"),
+            *("onlyHandleKey", "claimCheckLocation", "sql of rows", "Kafka keys"),
         ),
     ),
     features=FEATURES,
