@@ -36,9 +36,10 @@ MOST_IDS = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is settled of a bucket. ``rows``: those of the window. ``open_rows``: not settled ones.
+    """The result of settled rows, for each bucket, and the number of all rows in the window.
 
-    ``ids``: of ``NarrowRows``, of these rows; None: of too many.
+    ``open_rows``: how many of these are not settled. ``ids``: theirs, of ``NarrowRows``; None if
+    they are too many.
     """
 
     results: list[PartResult]

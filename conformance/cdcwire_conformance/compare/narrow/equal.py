@@ -220,7 +220,7 @@ class _Keys:
         """Return for each key whether the order of its rows is known, or is not asked for."""
         if not self._checks_order:
             return np.broadcast_to(np.True_, len(self.keys))
-        part = ordered_parts_of(self._rows.places)[self._order]
+        part = ordered_parts_of(self._rows.places)[1][self._order]
         is_odd = (part == NOWHERE) | (part != np.repeat(part[self._starts], self.sizes))
         found: Numbers = ~self._any(is_odd) | (self.sizes == 1)
         return found
@@ -238,7 +238,7 @@ class _Keys:
         tied = np.flatnonzero(size > 1)
         part = np.zeros(len(places), np.int64)
         if self._checks_order and len(tied):
-            part[tied] = ordered_parts_of(self._rows.places)[rows[tied]]
+            part[tied] = ordered_parts_of(self._rows.places)[1][rows[tied]]
         is_odd = part != part[firsts[run]]
         _, inverse, copies = np.unique(
             self._rows.ids[rows[tied]], return_inverse=True, return_counts=True

@@ -200,25 +200,27 @@ def parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
     return parts, found
 
 
-def ordered_parts_of(places: Places) -> Numbers:
-    """Return the number of each row's part of a feed, ``NOWHERE`` where its order is not known."""
+def ordered_parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
+    """Return what ``parts_of`` does, with ``NOWHERE`` for rows whose order is not known."""
     parts, part = parts_of(places)
-    is_known = np.array([each is not None for each in parts], bool)[part]
-    is_known &= np.array([_is_prefix(each) for each in parts], bool)[part] | (
-        places.offset != NOWHERE
-    )
-    return np.where(is_known, part, NOWHERE)
+    has_order = ~np.isin(part, [number for number, each in enumerate(parts) if each is None])
+    has_order &= _in_prefix(parts, part) | (places.offset != NOWHERE)
+    return parts, np.where(has_order, part, NOWHERE)
+
+
+def _in_prefix(parts: Sequence[Part | None], part: Numbers) -> Numbers:
+    return np.isin(part, [number for number, each in enumerate(parts) if _is_prefix(each)])
 
 
 def eras_of(places: Places, position: Numbers) -> Eras:
     """Return the eras of a side. ``position``: of each row, as in ``NarrowRows``."""
-    parts, part = parts_of(places)
-    in_prefix = np.array([_is_prefix(each) for each in parts], bool)[part]
+    parts, part = ordered_parts_of(places)
+    in_prefix = _in_prefix(parts, part)
     offsets = np.where(places.offset == NOWHERE, 0, places.offset)
     files = np.where(in_prefix, places.file_numbers[places.stream], 0)
     place = offsets + (files << _BITS_OF_RECORD)
     order = np.lexsort((places.row, place, part))
-    order = order[ordered_parts_of(places)[order] != NOWHERE]
+    order = order[part[order] != NOWHERE]
     back = order[_goes_back(position[order], part[order])]
     return Eras(
         {
