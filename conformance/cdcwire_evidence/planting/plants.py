@@ -72,6 +72,12 @@ def _rows(events: Events, *ops: str) -> list[int]:
     ]
 
 
+def _rows_in_any_order(events: Events, chance: Random, *ops: str) -> list[int]:
+    places = _rows(events, *ops)
+    chance.shuffle(places)
+    return places
+
+
 def _with(events: Events, at: int, *instead: Event) -> tuple[Event, ...]:
     return (*events[:at], *instead, *events[at + 1 :])
 
@@ -86,8 +92,7 @@ def _changed_values(
     events: Events, chance: Random, side: str, ops: Sequence[str], value_of: OtherValue
 ) -> Iterator[tuple[int, RowChange, Column]]:
     """Yield rows with another value in one column of an image; the key's columns keep theirs."""
-    places = _rows(events, *ops)
-    chance.shuffle(places)
+    places = _rows_in_any_order(events, chance, *ops)
     for at in places:
         row = _row(events, at)
         image: Image | None = getattr(row, side)
@@ -163,16 +168,14 @@ def _nulls(side: str, ops: Sequence[str], accepts: tuple[str, ...]) -> Planter:
 
 
 def _lost(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-    places = _rows(events)
-    chance.shuffle(places)
+    places = _rows_in_any_order(events, chance)
     for at in places:
         accepts = ("deletes",) if _row(events, at).op == "delete" else ()
         yield Plant("", f"event {at} is lost", _with(events, at), accepts)
 
 
 def _repeated(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-    places = _rows(events)
-    chance.shuffle(places)
+    places = _rows_in_any_order(events, chance)
     for at in places:
         event = _row(events, at)
         accepts = ("deletes",) if event.op == "delete" else ()
@@ -247,8 +250,7 @@ def _position(name: str, *others: str) -> Planter:
     """Plant another value of a member. ``others``: what lines call it or its order."""
 
     def plant(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-        places = _rows(events)
-        chance.shuffle(places)
+        places = _rows_in_any_order(events, chance)
         for at in places:
             row = _row(events, at)
             old = getattr(row.position, name)
@@ -274,8 +276,7 @@ def _with_member(position: Position, name: str, value: Any) -> Position:
 
 def _operation(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
     """Make an insert of an update, and the other way round."""
-    places = _rows(events, "insert", "update")
-    chance.shuffle(places)
+    places = _rows_in_any_order(events, chance, "insert", "update")
     for at in places:
         row = _row(events, at)
         if row.op == "update":
@@ -289,8 +290,7 @@ def _renamed(change: Callable[[Table], Table], word: str) -> Planter:
     """Give one row change another table."""
 
     def plant(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-        places = _rows(events)
-        chance.shuffle(places)
+        places = _rows_in_any_order(events, chance)
         for at in places:
             row = _row(events, at)
             moved = replace(row, table=change(row.table))
@@ -355,8 +355,7 @@ def _marker(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant
 
 def _truncate(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
     """Delete the rows of a table after one of its changes."""
-    places = _rows(events)
-    chance.shuffle(places)
+    places = _rows_in_any_order(events, chance)
     for at in places:
         row = _row(events, at)
         statement = f"TRUNCATE TABLE `{table_text(row.table).replace('.', '`.`')}`"
@@ -380,8 +379,7 @@ def _moved(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]
 
 def _extra(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
     """Change a member of a message that is of no rule."""
-    places = _rows(events)
-    chance.shuffle(places)
+    places = _rows_in_any_order(events, chance)
     for at in places:
         row = _row(events, at)
         for name, value in row.extra.items():
