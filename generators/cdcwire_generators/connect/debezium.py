@@ -78,7 +78,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         self.is_cdl = dialect == "cdl"
         self.version = _VERSIONS[dialect]
         self.number = tuple(map(int, self.version.split(".")[:2]))
-        self.connector = str(self.options["connector"])
+        self.connector = str(self.options["connector"]).replace("auto", "postgresql")
         self.is_whole = self.options["replica-identity"] == "full"
         prefix = str(self.options.get("name-prefix", ""))
         self.modes = Modes("cdl 2.0", prefix)

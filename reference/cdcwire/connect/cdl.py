@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
+from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.fields import Origin
-from cdcwire.connect.logical import ConversionError, image_of
+from cdcwire.connect.logical import image_of
 from cdcwire.connect.types import ENUM
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.model.events import Image

@@ -71,6 +71,8 @@ def _defined(column: Column, style: Style) -> Schema:
             return replace(schema, name=types.ONE_BIT)
         case kinds.BoolType() if is_boolean_source(column.source):
             return replace(schema, name=types.TINY_BOOLEAN)
+        case kinds.TimeType() if style.has_short_times is None and _hangs_on_unit(column, style):
+            return Schema("int64", schema.optional, types.UNTOLD_TIME)
         case kinds.TimestampType() if schema.name is None and style.way == "debezium":
             return replace(_INSTANT, optional=schema.optional)
         case kinds.TimestampType() if schema.name is None and style.way == "cdl-1.0":
@@ -97,6 +99,15 @@ def _defined(column: Column, style: Style) -> Schema:
             return _with_parameter(bounded, types.AMBIGUOUS, "true")
         case _:
             return schema
+
+
+def _hangs_on_unit(column: Column, style: Style) -> bool:
+    """Return whether the connector decides the unit of a time."""
+    one, other = (
+        plan_column(column, replace(style, has_short_times=is_short)).schema
+        for is_short in (False, True)
+    )
+    return one != other
 
 
 def _read_as_bytes(schema: Schema, style: Style) -> Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from cdcwire.connect.bounds import DEFINITIONS
 from cdcwire.connect.definitions import sent_form
 from cdcwire.connect.envelope import Envelope, Parsed, parse
 from cdcwire.connect.identity import MadeOfSchemas
@@ -19,7 +20,6 @@ from cdcwire.model.events import Table
 from cdcwire.model.paths import Path
 from cdcwire.model.slotted import slotted
 
-DEFINITIONS = "connect: definitions"
 _BOOLEANS = ("boolean", "struct")  # types that are booleans, or may have some
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.envelope import Parsed
 from cdcwire.connect.fields import Origin, typed
-from cdcwire.connect.logical import ConversionError, image_of
+from cdcwire.connect.logical import image_of
 from cdcwire.model.events import Image
 
 

@@ -16,19 +16,18 @@ from functools import lru_cache, partial
 from typing import TypeAlias
 
 from cdcwire.connect import types
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, read_digits, unscaled_bytes
+from cdcwire.connect.bounds import DEFINITIONS, ConversionError, check_bounds, refuse_time
+from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, read_digits
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.labels import declared_label, declared_labels, read_labels
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, TIDB_TYPE, Schema
 from cdcwire.connect.style import as_it_is
 from cdcwire.connect.unavailable import unavailable_values
-from cdcwire.core.base64_text import write_base64
 from cdcwire.model import kinds
 from cdcwire.model.events import Image
 from cdcwire.model.instants import UTC, fixed_offset, utc_text, utc_time_text
-from cdcwire.model.kind_text import kind_text, parse_kind
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Value
-from cdcwire.model.paths import Path, Step
 from cdcwire.mysql.values import is_vector_text, read_vector
 
 Convert: TypeAlias = Callable[[Value], Value]
@@ -36,9 +35,6 @@ Convert: TypeAlias = Callable[[Value], Value]
 # With the name of the items or values, the source of a column.
 ARRAY_OF, MAP_OF, REQUIRED = "array of ", "map of ", "required "
 _LOGICAL = "connect: logical types"
-_DEFINITIONS = "connect: definitions"
-_DECIMAL_MODE = "decimal-handling-mode to string or precise"
-_NOT_FINITE = ("NAN", "NaN", "Infinity", "-Infinity")  # as PostgreSQL's connector writes them
 _HEX = re.compile("(?:[0-9a-fA-F]{2})*")
 _INSTANTS = "connect: instants"
 _INSTANT = kinds.TimestampType()  # the text has to say its offset
@@ -77,24 +73,11 @@ _NAMED: dict[str, tuple[str, kinds.Type]] = {
     types.JSON: ("string", kinds.JsonType()),
     types.TIDB_VECTOR: ("string", kinds.VectorType()),
     types.ONE_BIT: ("boolean", kinds.BitType(1)),
+    types.UNTOLD_TIME: ("int64", kinds.TimeType(form="us")),
     types.TINY_BOOLEAN: ("boolean", kinds.BoolType()),
     types.UNTYPED: ("string", kinds.UnknownType()),
     types.UNSIGNED_64: ("int64", kinds.IntType(64, unsigned=True)),
 }
-
-
-class ConversionError(ValueError):
-    """A value that its logical type does not have; ``path`` leads to it from the row."""
-
-    def __init__(self, problem: str, clause: str, path: Path = ()) -> None:
-        super().__init__(problem, clause, path)
-        self.problem = problem
-        self.clause = clause
-        self.path = path
-
-    def under(self, step: Step) -> ConversionError:
-        """Return the error of the same value, seen from what holds it."""
-        return ConversionError(self.problem, self.clause, (step, *self.path))
 
 
 @lru_cache(maxsize=1024)
@@ -278,6 +261,8 @@ def _converter(schema: Schema) -> Convert:
         return read_instant_text
     if schema.name == types.ZONED_TIME and schema.type == "string":
         return _zoned_time
+    if schema.name == types.UNTOLD_TIME:
+        return refuse_time
     if schema.name == types.TIDB_VECTOR and schema.type == "string":
         return _vector
     if schema.type == "bytes" and schema.name == types.BITS:
@@ -311,15 +296,7 @@ def _bounded(schema: Schema) -> Convert:
 
     def checked(value: Value) -> Value:
         found = convert(value)
-        if is_ambiguous and isinstance(found, Decimal) and found < 0:
-            digits = _digits_of(found, kind)
-            if digits is not None:
-                problem = f"{digits:.40} may be a number or base64 of {found}: set {_DECIMAL_MODE}"
-                raise ConversionError(problem, _DEFINITIONS)
-        if not _holds(kind, found):
-            shown = f"{len(found)} bytes" if isinstance(found, bytes) else f"{found!s:.60}"
-            problem = f"{shown} does not fit {kind_text(kind)}, as defined{_advice(kind)}"
-            raise ConversionError(problem, _DEFINITIONS)
+        check_bounds(kind, found, is_ambiguous=is_ambiguous)
         return found
 
     return checked
@@ -368,46 +345,6 @@ def _map(key: Convert, item: Convert) -> Convert:
     return convert
 
 
-def _advice(kind: kinds.Type) -> str:
-    """Return the setting of a producer that may be wrong, where a value does not fit."""
-    match kind:
-        case kinds.DecimalType():
-            return "; check decimal-handling-mode"
-        case kinds.BytesType():
-            return "; check binary-handling-mode"
-        case _:
-            return ""
-
-
-def _holds(kind: kinds.Type, value: Value) -> bool:
-    """Return whether a kind of a definition has a value."""
-    match kind:
-        case kinds.IntType(bits, unsigned):
-            low = 0 if unsigned else -(1 << bits - 1)
-            return isinstance(value, int) and low <= value < low + (1 << bits)
-        case kinds.BitType(int(length)):
-            return bool(value.bit_length() <= length)
-        case kinds.DecimalType(int(precision), scale) if isinstance(value, Decimal):
-            if not value.is_finite():
-                return False
-            is_whole = not value or value.adjusted() < precision - (scale or 0)
-            exponent = value.as_tuple().exponent
-            return is_whole and isinstance(exponent, int) and -exponent <= (scale or 0)
-        case kinds.DecimalType():
-            return isinstance(value, Decimal) or value in _NOT_FINITE
-        case kinds.BytesType(int(length)) if isinstance(value, bytes):
-            return len(value.replace(rb"\0", b"0")) <= length  # MySQL's defaults are padded with it
-        case _:
-            return True
-
-
-def _digits_of(value: Decimal, kind: kinds.Type) -> str | None:
-    """Return the base64 of a decimal's bytes if it has digits alone, as the number itself has."""
-    scale = kind.scale if isinstance(kind, kinds.DecimalType) else 0
-    text = write_base64(unscaled_bytes(value, scale or 0, _DEFINITIONS))
-    return text if text.isdigit() else None
-
-
 def _read_bytes(mode: str, text: str) -> bytes:
     """Return the bytes of a text in one of the modes of binary columns."""
     try:
@@ -419,7 +356,7 @@ def _read_bytes(mode: str, text: str) -> bytes:
         return b64decode(text, altchars, validate=True)
     except ValueError as error:
         problem = f"{text!r:.40} is not {mode}; check binary-handling-mode"
-        raise ConversionError(problem, _DEFINITIONS) from error
+        raise ConversionError(problem, DEFINITIONS) from error
 
 
 def _zoned_time(text: str) -> Value:

@@ -46,7 +46,7 @@ class Style:
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
     is a Decimal without precision; ``as sent``: those that came as int64 wrap, as ``long`` does.
     ``has_short_times``: times of up to three digits after the second are milliseconds; otherwise,
-    as for MySQL's of more than a day, microseconds.
+    as for MySQL's of more than a day, microseconds. None: it is not known, and they can't be read.
     """
 
     way: Way
@@ -64,7 +64,7 @@ class Style:
     unsigned: UnsignedMode | Literal["as sent"] = "auto"
     numbers: NumberForm = "exact"
     has_plain_json: bool = False
-    has_short_times: bool = False
+    has_short_times: bool | None = False
     instant_digits: InstantDigits = "as sent"
 
     @property

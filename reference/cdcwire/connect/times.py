@@ -80,7 +80,7 @@ def _unit_of_time(kind: kinds.TimeType, style: Style) -> kinds.TemporalForm:
         return kind.form
     if kind.fraction is not None and kind.fraction > _MICRO_DIGITS:
         return "ns"
-    is_short = style.has_short_times and kind.fraction in _MILLI_DIGITS
+    is_short = bool(style.has_short_times) and kind.fraction in _MILLI_DIGITS
     return "ms" if is_short else "us"
 
 

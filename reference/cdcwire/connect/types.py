@@ -41,6 +41,7 @@ OPEN_DOUBLE = "double, float or decimal"  # the source of a number that TiCDC se
 BITS = "io.debezium.data.Bits"
 UNLIMITED_BITS = 2147483647  # the length of a bit string without a limit
 ONE_BIT = "bit(1)"  # on a boolean, where a definition says that it is a bit string
+UNTOLD_TIME = "time of milliseconds or microseconds"  # where a definition does not tell which
 TINY_BOOLEAN = "tinyint(1)"  # on a boolean, where a definition says that it holds any int8
 UNSIGNED_64 = "int64 unsigned"  # on an int64 that a definition says to be unsigned: it wraps
 DECIMAL_TEXT = "decimal"  # on the text of a decimal, where a definition says that it is one

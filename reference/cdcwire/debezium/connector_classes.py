@@ -15,7 +15,7 @@ CLASSES: Mapping[str, Mapping[str, str]] = {
         "connector": "mariadb",
         "time-precision-mode": "adaptive_time_microseconds",
     },
-    "postgresql.PostgresConnector": {"hstore-handling-mode": "json"},
+    "postgresql.PostgresConnector": {"connector": "postgresql", "hstore-handling-mode": "json"},
     "sqlserver.SqlServerConnector": {"connector": "sqlserver"},
     "oracle.OracleConnector": {"connector": "oracle"},
     "db2.Db2Connector": {"connector": "db2"},

@@ -50,7 +50,16 @@ Dialect: TypeAlias = Literal[
 ]
 ReplicaIdentity: TypeAlias = Literal["default", "full", "index", "nothing"]
 ConnectorName: TypeAlias = Literal[
-    "postgresql", "mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess", "ticdc"
+    "auto",
+    "postgresql",
+    "mysql",
+    "mariadb",
+    "sqlserver",
+    "oracle",
+    "db2",
+    "informix",
+    "vitess",
+    "ticdc",
 ]
 Transforms: TypeAlias = Literal["none", "unwrap"]
 TombstoneMode: TypeAlias = Literal[
@@ -204,8 +213,9 @@ class Settings(ConnectSettings):
     )
     row_connector: ConnectorName = option(
         "connector",
-        "postgresql",
-        "Connector of rows by themselves, and of events, that do not name theirs.",
+        "auto",
+        "Connector of rows by themselves, and of events, that name none; auto: postgresql, but no "
+        "TIME without schema is read whose unit the connector decides.",
     )
     key_converter: KeyConverter = option(
         "key-converter",
@@ -247,9 +257,15 @@ class Settings(ConnectSettings):
             unsigned=self.unsigned,
         )
 
-    def style_without_schema(self, source: SourceOf) -> Style:
-        """How columns of a connector are written in messages without schema."""
-        return replace(self.style, has_short_times=source.has_short_times)
+    @property
+    def other_connector(self) -> str:
+        """The connector of messages that name none."""
+        return "postgresql" if self.row_connector == "auto" else self.row_connector
+
+    def style_without_schema(self, source: SourceOf | None) -> Style:
+        """How columns of a connector are written in messages without schema; None: not known."""
+        is_short = None if source is None else source.has_short_times
+        return replace(self.style, has_short_times=is_short)
 
 
 @dataclass(frozen=True, slots=True)

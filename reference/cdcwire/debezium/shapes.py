@@ -158,7 +158,7 @@ def shape_of(extra: Extra, settings: Settings) -> Shape:
     """Return the shape of the message of an event. Raises: EncodeError."""
     connector, version = extra.get("connector"), extra.get("connector_version")
     return _shape(
-        connector if isinstance(connector, str) and connector else settings.row_connector,
+        connector if isinstance(connector, str) and connector else settings.other_connector,
         version if isinstance(version, str) else "",
         settings.dialect,
     )
@@ -200,7 +200,7 @@ def dialect_of(version: str) -> str | None:
 
 def shape_without_source(settings: Settings) -> Shape:
     """Return the shape of a message without ``source``: a heartbeat, the end of a transaction."""
-    return _shape(settings.row_connector, "", settings.dialect)
+    return _shape(settings.other_connector, "", settings.dialect)
 
 
 @lru_cache(maxsize=256)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from cdcwire.connect import Envelope, Parsed, Schema
+from cdcwire.connect import Parsed, Schema
+from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.cdl import Row
 from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, typed
-from cdcwire.connect.logical import ConversionError, image_of
+from cdcwire.connect.logical import image_of
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import JsonObject
@@ -73,10 +74,13 @@ _EXTRAS = (
         if member.place and not member.in_position
     ),
 )
-_BINLOG_CONNECTOR = "mysql"  # MariaDB's rows have the same form
-_OF_A_BINLOG = frozenset(
-    f"{prefix}{name}" for name in ("file", "gtid", "server_id") for prefix in ("", SOURCE)
-)
+# Members of a position, and a connector that has them; others that do write rows alike.
+_SHOWN_BY = {
+    **dict.fromkeys(("file", "gtid", "server_id"), "mysql"),
+    "lsn": "postgresql",
+    "change_lsn": "sqlserver",
+    "scn": "oracle",
+}
 _OPS: dict[str, Op] = {"c": "insert", "u": "update", "r": "read"}
 
 
@@ -131,12 +135,13 @@ def unwrapped_of(
     known, origin = definition_of(more.tables, table.schema, table.name, origin)
     structs: dict[str, Schema] = {}
     shown = _connector(named)
-    connector = shown or settings.row_connector
+    connector = shown or settings.other_connector
     if parsed.envelope.schema is None and known is not None and known.columns is not None:
-        style = settings.style_without_schema(source_of(connector))
+        is_told = shown is not None or settings.row_connector != "auto"
+        style = settings.style_without_schema(source_of(connector) if is_told else None)
         struct = defined_struct(known.columns, style)
         structs = {field.name: field.schema for field in struct.fields}
-    envelope, origin = _typed_row(origin, structs, shown, settings)
+    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
     added = Added(fields, added_names(fields.places, settings, frozenset(structs)), headers)
     is_added = set(added.names.values())
@@ -252,20 +257,8 @@ def _connector(named: Mapping[str, object]) -> str | None:
     found = named.get(f"{SOURCE}connector") or named.get("connector")
     if isinstance(found, str):
         return found
-    return None if _OF_A_BINLOG.isdisjoint(named) else _BINLOG_CONNECTOR
-
-
-def _typed_row(
-    origin: Origin, structs: Mapping[str, Schema], connector: str | None, settings: Settings
-) -> tuple[Envelope, Origin]:
-    """Return a row with a schema in any case. Raises: DecodeError."""
-    try:
-        return typed(origin, structs, settings.max_decimal_digits)
-    except DecodeError as error:
-        if connector is not None or not structs:
-            raise
-        problem = f"{error.problem}; this is read with option connector={settings.row_connector}"
-        raise DecodeError(problem, error.offset, error.clause, error.path) from error
+    members = (name for name in _SHOWN_BY if name in named or f"{SOURCE}{name}" in named)
+    return next(map(_SHOWN_BY.__getitem__, members), None)
 
 
 def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tuple[Table, Origin]:
@@ -280,7 +273,7 @@ def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tu
     if len(parts) > 2 and parts[-1] == "Value" and _is_same_name(parts[-2], table):
         table = table or parts[-2]
         schema = schema or db or parts[-3]
-        source = source_of(_connector(named) or more.settings.row_connector)
+        source = source_of(_connector(named) or more.settings.other_connector)
         has_database = source.long_names_since is not None
         db = db or (parts[-4] if has_database and len(parts) > 4 else None)
     if table is not None:

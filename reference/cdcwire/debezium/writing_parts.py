@@ -60,7 +60,7 @@ def common_values(
     declared = shape.source
     if not declared.has_database:
         database = schema if declared.schema_member == "db" else table.database or ""
-    connector = extra_text(extra, "connector") or settings.row_connector
+    connector = extra_text(extra, "connector") or settings.other_connector
     return {
         "version": extra_text(extra, "connector_version") or VERSIONS[settings.dialect],
         "connector": connector.lower(),

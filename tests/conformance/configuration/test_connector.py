@@ -125,6 +125,7 @@ def test_defaults_are_those_of_the_connector_and_its_converter(file: Path) -> No
         {
             "schemas-enable": "true",
             "key-converter": "json",
+            "connector": "postgresql",
             "hstore-handling-mode": "json",
             "topic-prefix": "shop-server",
             "database": "shop",
@@ -149,6 +150,7 @@ def test_modes_of_the_connector_give_options(file: Path) -> None:
     assert options == {
         "schemas-enable": "false",
         "key-converter": "json",
+        "connector": "postgresql",
         "decimal-handling-mode": "string",
         "time-precision-mode": "connect",
         "binary-handling-mode": "hex",

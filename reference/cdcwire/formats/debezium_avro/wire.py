@@ -14,8 +14,8 @@ from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
 from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource
 from cdcwire.connect import Envelope, Parsed
+from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.fields import Fields, Origin
-from cdcwire.connect.logical import ConversionError
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.message import KafkaMessage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
+from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.cdl import (
     INT64,
     OPTIONAL_STRING,
@@ -16,7 +17,7 @@ from cdcwire.connect.cdl import (
     translated_row,
 )
 from cdcwire.connect.counts import moment
-from cdcwire.connect.logical import ConversionError, read_timestamp_text
+from cdcwire.connect.logical import read_timestamp_text
 from cdcwire.connect.types import CONNECT_TIMESTAMP, is_cdc_timestamp
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.debezium.reading import change_of

@@ -9,6 +9,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.model.events import (
@@ -99,10 +100,11 @@ HOURS = Table("t", "s", columns=(Column("id", IntType(32)), Column("h", TimeType
         (b'"__file":"binlog.1",', b"3600000000", "us"),
         (b'"__source_gtid":"0-1-2",', b"3600000000", "us"),
         (b'"__lsn":1,', b"3600000", "ms"),
-        (b"", b"3600000", "ms"),
+        (b'"__source_change_lsn":"00000025:00000b98:0001",', b"3600000", "ms"),
+        (b'"__scn":"1",', b"3600000000", "us"),
     ],
 )
-def test_place_in_a_binlog_shows_the_connector(
+def test_member_of_the_position_shows_the_connector(
     field: bytes, sent: bytes, unit: TemporalForm
 ) -> None:
     context = Context(options={"transforms": "unwrap"}, tables=(HOURS,))
@@ -121,10 +123,36 @@ def test_deleted_row_of_a_binlog_is_whole() -> None:
     assert found.before.names == ("id", "m")
 
 
-def test_value_that_another_connector_may_have_sent_names_the_option() -> None:
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [
+        ({"connector": "mariadb"}, "us"),
+        ({"connector": "postgresql"}, "ms"),
+        ({"time-precision-mode": "adaptive_time_microseconds"}, "us"),
+        ({"time-precision-mode": "connect"}, "ms"),
+    ],
+)
+def test_option_tells_the_unit_of_a_time(
+    options: dict[str, OptionValue], unit: TemporalForm
+) -> None:
+    context = Context(options={"transforms": "unwrap", **options}, tables=(HOURS,))
+    found = row(b'{"id":1,"h":30000,' + NAMED, context)
+    assert found.after is not None
+    assert found.after.columns[1].type == TimeType(form=unit)
+
+
+def test_time_whose_unit_nothing_tells_is_refused() -> None:
+    """30,000,000 is half a minute of MySQL, and after 8 o'clock of PostgreSQL."""
     context = Context(options={"transforms": "unwrap"}, tables=(HOURS,))
-    with pytest.raises(DecodeError, match="option connector=postgresql"):
-        row(b'{"id":1,"h":3600000000,' + NAMED, context)
+    with pytest.raises(DecodeError, match="milliseconds or microseconds: set connector"):
+        row(b'{"id":1,"h":30000000,' + NAMED, context)
+
+
+def test_no_time_needs_no_unit() -> None:
+    context = Context(options={"transforms": "unwrap"}, tables=(HOURS,))
+    found = row(b'{"id":1,"h":null,' + NAMED, context)
+    assert found.after is not None
+    assert found.after["h"] is None
 
 
 def test_position_is_that_of_the_added_fields() -> None:
