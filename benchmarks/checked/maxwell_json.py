@@ -13,10 +13,9 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.formats.maxwell_json.events import OPS
 from cdcwire.formats.maxwell_json.fast import RowDecoder
-from cdcwire.formats.maxwell_json.members import MS_PER_SECOND
+from cdcwire.formats.maxwell_json.members import MS_PER_SECOND, SECONDS_END
 from cdcwire.formats.maxwell_json.row_patterns import layout_of
 from cdcwire.formats.maxwell_json.values import as_read
-from cdcwire.formats.maxwell_json.wire import SECONDS_END
 from cdcwire.model import kinds
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column

@@ -14,32 +14,34 @@ from uuid import NAMESPACE_OID, uuid5
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.json_record import INT64_END
 from cdcwire.core.limits import DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json.definitions import NO_DEFINITIONS, Definitions, table_of
+from cdcwire.formats.maxwell_json.keys import Key, encode_key
 from cdcwire.formats.maxwell_json.members import (
-    INT64_END,
+    DATA,
     MS_PER_SECOND,
+    OLD,
     POSITION,
+    PRIMARY_KEY,
     RULES,
     TIMESTAMP,
+    TRANSACTION,
     TYPES,
 )
 from cdcwire.formats.maxwell_json.message import (
     BOOTSTRAP_MARKS,
-    Cell,
-    ColumnValue,
-    Key,
     Message,
     RowMessage,
     SchemaMessage,
     Tombstone,
 )
-from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY, encode_key
+from cdcwire.formats.maxwell_json.rows import Cell, ColumnValue
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.maxwell_json.values import digits_added, read_value, written
-from cdcwire.formats.maxwell_json.wire import TRANSACTION, encode_value
+from cdcwire.formats.maxwell_json.wire import encode_value
 from cdcwire.model.events import (
     Event,
     Extra,

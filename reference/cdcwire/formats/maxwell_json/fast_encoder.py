@@ -12,14 +12,14 @@ from cdcwire.connect.usual_values import string_text
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, texts_of_values
 from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.json_record import INT64_END
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.maxwell_json.definitions import UTC, definitions_of
 from cdcwire.formats.maxwell_json.events import TYPES_OF_ROWS, messages_of, seconds_of, xid_of
-from cdcwire.formats.maxwell_json.members import INT64_END, written_text, written_texts
+from cdcwire.formats.maxwell_json.members import SECONDS_END, written_text, written_texts
 from cdcwire.formats.maxwell_json.rows import written_value
 from cdcwire.formats.maxwell_json.settings import read_settings
 from cdcwire.formats.maxwell_json.values import SPACE, YEAR_END, written
-from cdcwire.formats.maxwell_json.wire import SECONDS_END
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, Position, RowChange, Table
 from cdcwire.model.kinds import Column, Value

@@ -18,14 +18,8 @@ from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Number, read_json
 from cdcwire.formats.maxwell_json.definitions import UTC
-from cdcwire.formats.maxwell_json.members import (
-    RULES,
-    read_integer,
-    read_number,
-    written_text,
-    written_texts,
-)
-from cdcwire.formats.maxwell_json.message import Cell, ColumnValue, Inline
+from cdcwire.formats.maxwell_json.members import FORMS, RULES, written_text, written_texts
+from cdcwire.formats.maxwell_json.rows import Cell, ColumnValue, Inline
 from cdcwire.model import kinds
 from cdcwire.model.floats import is_float32, read_float32
 from cdcwire.model.kind_text import kind_text
@@ -146,7 +140,7 @@ def _untyped(cell: Cell) -> tuple[kinds.Type, Value]:
         case Inline(text):
             return JSON, text
         case Number() as number:
-            found = read_decimal(read_number(number, cell.offset, NUMBERS), cell)
+            found = read_decimal(FORMS.number_of(number, cell.offset, NUMBERS), cell)
             if found.as_tuple().exponent != 0:
                 return DECIMAL, found
             value = int(found)
@@ -164,13 +158,13 @@ def _typed(kind: kinds.Type, cell: Cell, clause: str) -> Value:
         case kinds.IntType() | kinds.BitType() | kinds.YearType():
             return _integer(kind, cell)
         case kinds.FloatType(bits):
-            text = read_number(_number(cell), cell.offset, clause).text
+            text = FORMS.number_of(_number(cell), cell.offset, clause).text
             number = read_float32(text) if bits == 32 else float(text)
             if math.isinf(number):
                 raise ValueError(f"{text:.40} is too large for float{bits}")
             return number
         case kinds.DecimalType():
-            return read_decimal(read_number(_number(cell), cell.offset, clause), cell)
+            return read_decimal(FORMS.number_of(_number(cell), cell.offset, clause), cell)
         case kinds.JsonType():
             return json_text(value)
         case kinds.VectorType():
@@ -208,7 +202,7 @@ def _shown(value: ColumnValue) -> str:
 
 
 def _integer(kind: kinds.IntType | kinds.BitType | kinds.YearType, cell: Cell) -> int:
-    number = read_integer(_number(cell), cell.offset, NUMBERS)
+    number = FORMS.integer_of(_number(cell), cell.offset, NUMBERS)
     if isinstance(kind, kinds.YearType):
         return _in_range(number, 0, YEAR_END)
     return _in_range(number, *integer_range(kind))

@@ -134,7 +134,7 @@ def test_message_without_value_is_a_tombstone_of_its_checked_key() -> None:
     [
         (b"7", b"7", "key", "instead of an object"),
         (b'["a","b"]', b"[", "key", "2 items instead of 3"),
-        (b'["a",7,[]]', b"7", "key[1]", "a name is not a string"),
+        (b'["a",7,[]]', b"7", "key[1]", "a number instead of a string"),
         (b'["a","b",{}]', b"{", "key[2]", "instead of an array"),
         (b'["a","b",[{"c":1,"d":2}]]', b'{"c', "key[2][0]", "2 columns instead of one"),
         (b'{"table":"t"}', b"}", "key.database", "member 'database' is missing"),
@@ -159,9 +159,9 @@ def test_schema_change_has_its_definition() -> None:
     assert definition is not None
     assert definition.primary_key == ("id",)
     assert definition.columns == (
-        ColumnDefinition("int", "id", signed=False),
-        ColumnDefinition("enum", "e", charset="utf8mb4", enum_values=("a", "b")),
-        ColumnDefinition("datetime", "d", column_length=3),
+        ColumnDefinition(type="int", name="id", signed=False),
+        ColumnDefinition(type="enum", name="e", charset="utf8mb4", enum_values=("a", "b")),
+        ColumnDefinition(type="datetime", name="d", column_length=3),
     )
     assert encode(found) == (None, CREATE)
 
@@ -262,8 +262,8 @@ def test_every_cut_is_an_error_at_its_end(value: bytes) -> None:
         (replace(row(INSERT), old=()), ("old",)),
         (replace(row(INSERT), data=(Cell("a", None), Cell("a", None))), ("data", "a")),
         (replace(row(INSERT), ts=1 << 62), ("ts",)),
-        (SchemaMessage("table-create", "d", 1, "s", "t"), ("def",)),
-        (SchemaMessage("table-drop", "d", 1, "s"), ("table",)),
+        (SchemaMessage(type="table-create", database="d", ts=1, sql="s", table="t"), ("def",)),
+        (SchemaMessage(type="table-drop", database="d", ts=1, sql="s"), ("table",)),
     ],
 )
 def test_message_without_form_is_not_encoded(
