@@ -15,7 +15,7 @@ error at the closing brace of its object, a wrong value is one where it begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
@@ -39,6 +39,7 @@ Unknown: TypeAlias = "tuple[tuple[str, str], ...]"  # name, JSON text
 INT64_END = 1 << 63
 UINT64_END = 1 << 64
 _UNKNOWN_NOTE = "unknown, ignored"
+_SHORT = 20  # a number with fewer digits is within every limit
 _TWICE = "a column is duplicated"
 
 
@@ -180,15 +181,23 @@ class Record:
                 raise EncodeError("the member is duplicated", self.unknown_clause, (name,))
             texts[name] = text
 
-    def add(self, spans: Spans, given: Member, path: Path = ()) -> None:
-        """Add the span of a member with one value."""
+    def without(self, name: str) -> Record:
+        """Return the record in which a member is unknown."""
+        members = tuple(each for each in self.members if each is None or each.name != name)
+        by_name = {each.name: each for each in members if each is not None}
+        return replace(self, members=members, by_name=by_name)
+
+    def add(self, spans: Spans, given: Member, path: Path = (), event: int | None = 0) -> None:
+        """Add the span of a member with one value. ``event``: see ``Subject``."""
         known = self.by_name.get(given.name)
         path, value = (*path, given.name), given.value
         if known is None:
             spans.add(given.end, path, json_text(value), self.unknown_clause, _UNKNOWN_NOTE)
         else:
-            text = known.form.shown(value)
-            spans.add(given.end, path, text, known.clause, value=value, subject=known.subject)
+            text, subject = known.form.shown(value), known.subject
+            if subject is not None and event != 0:
+                subject = replace(subject, event=event)
+            spans.add(given.end, path, text, known.clause, value=value, subject=subject)
 
 
 def record_of(declared: type[Any]) -> Record:
@@ -219,7 +228,7 @@ def add_parts(
         about = f"{len(found.items)} items"
         inner = [*enumerate(items_of(found))]
     else:
-        spans.add(given.end, path, json_text(found), clause, subject=subject)
+        spans.add(given.end, path, json_text(found), clause, value=found, subject=subject)
         return
     spans.add(given.start + 1, path, about, clause, subject=subject)
     for name, each in inner:
@@ -237,14 +246,14 @@ def wrong(value: JsonValue, wanted: str, start: int, clause: str) -> DecodeError
     return DecodeError(f"{json_kind(value)} instead of {wanted}", start, clause)
 
 
-def read_object(given: Member, clause: str) -> JsonObject:
+def expect_object(given: Member, clause: str) -> JsonObject:
     """Return the object that a member holds. Raises: DecodeError."""
     if not isinstance(given.value, JsonObject):
         raise wrong(given.value, "an object", given.start, clause)
     return given.value
 
 
-def read_array(given: Member, clause: str) -> JsonArray:
+def expect_array(given: Member, clause: str) -> JsonArray:
     """Return the array that a member holds. Raises: DecodeError."""
     if not isinstance(given.value, JsonArray):
         raise wrong(given.value, "an array", given.start, clause)
@@ -276,7 +285,7 @@ def nested(declared: type[T]) -> Form[T]:
     about = record_of(declared)
 
     def read(given: Member, data: bytes, clause: str) -> T:
-        return declared(**about.read(read_object(given, clause), given.end, data))
+        return declared(**about.read(expect_object(given, clause), given.end, data))
 
     def write(value: T, clause: str, quoted: Quote) -> str:
         return object_text(about.write(value, quoted), quoted)
@@ -289,7 +298,7 @@ def array_of(item: Form[T], *, unique: bool = False) -> Form[tuple[T, ...]]:
 
     def read(given: Member, data: bytes, clause: str) -> tuple[T, ...]:
         found: list[T] = []
-        for index, each in enumerate(items_of(read_array(given, clause))):
+        for index, each in enumerate(items_of(expect_array(given, clause))):
             with step(index):
                 found.append(item.read(each, data, clause))
         if unique and len(set(found)) < len(found):
@@ -333,7 +342,11 @@ class JsonForms:
         """
 
         def read(given: Member, data: bytes, clause: str) -> int:
-            number = self.integer_of(given.value, given.start, clause)
+            value = given.value
+            if isinstance(value, Number) and value.text.isdigit() and len(value.text) < _SHORT:
+                number = int(value.text)
+            else:
+                number = self.integer_of(value, given.start, clause)
             if not low <= number < high:
                 problem = f"{number} is outside {low} to {high - 1}"
                 raise DecodeError(problem, given.start, clause)

@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from cdcwire.formats.canal_json.events import from_event
     from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
     from cdcwire.formats.canal_json.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
+    from cdcwire.formats.canal_json.members import Dialect
+    from cdcwire.formats.canal_json.message import Extension, Message
     from cdcwire.formats.canal_json.queue import decode, encode
+    from cdcwire.formats.canal_json.rows import Row
     from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
 else:
     __getattr__, __dir__ = exports(
         __name__,
+        ".members",
         ".message",
+        ".rows",
         ".settings",
         ".columns",
         ".files",

@@ -32,9 +32,8 @@ from cdcwire.formats.canal_json.message import (
     WATERMARK,
     Extension,
     Message,
-    Row,
-    Rows,
 )
+from cdcwire.formats.canal_json.rows import Row, Rows
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import (
     Event,
@@ -231,7 +230,10 @@ def _watermark(event: Progress, settings: Settings) -> Message:
         raise EncodeError("a watermark needs enable-tidb-extension", clause, ("what",))
     es, ts = times_of(event.position, settings)
     watermark_ts = commit_ts_of(event.position)
-    return Message(type=WATERMARK, es=es, ts=ts, tidb=Extension(watermark_ts=watermark_ts))
+    extension = Extension(watermark_ts=watermark_ts)
+    return Message(
+        type=WATERMARK, database="", table="", is_ddl=False, es=es, ts=ts, tidb=extension
+    )
 
 
 def _row_message(
@@ -275,6 +277,7 @@ def _row_message(
         type=kind,
         database=event.table.schema,
         table=event.table.name,
+        is_ddl=False,
         es=es,
         ts=ts,
         id=_message_id(event.extra),

@@ -27,7 +27,7 @@ from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.formats.canal_json.columns import Definitions
 from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.files import is_of_table, read_file, read_line
-from cdcwire.formats.canal_json.members import RULES, write_text
+from cdcwire.formats.canal_json.members import MYSQL_TYPE, RULES, TEXT, WRITE_STRING
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
@@ -236,7 +236,8 @@ class RowDecoder(FastDecoder):
             raise Irregular
         codes = ",".join(f"{name_of(name)}:{code}" for name, code in message.sql_type)
         text_of_types = ",".join(
-            f"{name_of(name)}:{write_text(kind, 'ticdc')}" for name, kind in message.mysql_type
+            f"{name_of(name)}:{TEXT.write(kind, MYSQL_TYPE, WRITE_STRING['ticdc'])}"
+            for name, kind in message.mysql_type
         )[1:-1]
         shape = self._shape(subject, message, names, text_of_types)
         if any(reader.shape == shape for reader in subject.readers):

@@ -156,6 +156,7 @@ class RowEncoder(FastEncoder[bytes]):
             type="",
             database=table.schema or "",
             table=table.name or "",
+            is_ddl=False,
             es=_ES,
             ts=_TS,
             pk_names=names,
@@ -209,7 +210,7 @@ def _writer(column: Column, settings: Settings) -> Writer:
 
     def plainly(value: Any) -> str:
         text = write_value(column, value, settings)
-        return "null" if text is None else write_value_text(text, settings.dialect)
+        return "null" if text is None else write_value_text(text, WRITE_STRING[settings.dialect])
 
     encoded = {"encoded": encode_basestring}
     match column.type:

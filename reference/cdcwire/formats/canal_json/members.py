@@ -1,16 +1,28 @@
-"""Members of the JSON objects: what they may hold, with the clause that says so."""
+"""The forms of the members of JSON objects, and the clauses of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, TypeAlias, TypeVar
 
+from cdcwire.core.base64_text import read_base64
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.json_record import (
+    INT64_END,
+    UINT64_END,
+    Form,
+    JsonForms,
+    Quote,
+    array_of,
+    expect_object,
+)
 from cdcwire.core.strict_json import JsonRules, Member
-from cdcwire.formats.canal_json.message import Dialect
+from cdcwire.formats.canal_json.columns import NO_DEFINITION
 from cdcwire.golang.json_text import easyjson_string, json_string
-from cdcwire.mysql import json_members
-from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES, JsonMembers, Members
+from cdcwire.model.tso import ms_of_tso
+from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES
 
-INT32_END = 1 << 31
+Dialect: TypeAlias = Literal["ticdc", "canal"]
 
 RULES = JsonRules(
     text_clause="canal-json: json text",
@@ -19,38 +31,78 @@ RULES = JsonRules(
     max_depth=MAX_DEPTH,
     max_name_bytes=MAX_NAME_BYTES,
 )
-CLAUSE_MEMBERS = "canal-json: members"
+MEMBERS = "canal-json: members"
+TYPES = "canal-json: event types"
+EXTENSION = "canal-json: tidb extension"
+WATERMARKS = "canal-json: watermarks"
+CLAIM_CHECK = "canal-json: claim check"
+HANDLE_KEY_ONLY = "canal-json: handle key only"
+KEY_NAMES = "canal-json: primary key names"
+SQL_TYPE = "canal-json: sqlType"
+MYSQL_TYPE = "canal-json: mysqlType"
+ROWS = "canal-json: row events"
+OLD = "canal-json: old"
+OFFICIAL = "canal-json: official canal"
+UNKNOWN = "canal-json: unknown members"
 
-_MEMBERS = JsonMembers(RULES, CLAUSE_MEMBERS)
-required = _MEMBERS.required
-read_integer = _MEMBERS.read_integer
-integer_of = _MEMBERS.integer_of
-text_of = _MEMBERS.text_of
-name_of = _MEMBERS.name_of
-flag_of = _MEMBERS.flag_of
+INT32_END = 1 << 31
 
-
-def present(known: Members, name: str) -> Member | None:
-    """Return a member, or None where it is null or not there."""
-    member = known.get(name)
-    return None if member is None or member.value is None else member
-
-
-def write_text(text: str, dialect: Dialect) -> str:
-    """Return text as a JSON string of the dialect. Raises: EncodeError for a lone surrogate."""
-    _MEMBERS.check_text(text)
-    return WRITE_STRING[dialect](text)
-
-
-def write_name(name: str, dialect: Dialect) -> str:
-    """Return a name as a JSON string. Raises: EncodeError, also when it is too long."""
-    _MEMBERS.check_name(name)
-    return WRITE_STRING[dialect](name)
+_FORMS = JsonForms(RULES)
+TEXT = _FORMS.text
+NAME = _FORMS.name
+INT64 = _FORMS.integer(-INT64_END, INT64_END)
+MILLISECONDS = _FORMS.integer(-INT64_END, INT64_END, int)
+TIMESTAMP = _FORMS.integer(0, UINT64_END)
+TSO = _FORMS.integer(0, UINT64_END, ms_of_tso)
+KEY = array_of(Form(TEXT.read, NAME.write), unique=True)
 
 
-def write_integer(number: int, low: int, high: int, clause: str = CLAUSE_MEMBERS) -> str:
-    """Return the digits of an integer. Raises: EncodeError outside ``low`` up to ``high``."""
-    return json_members.write_integer(number, low, high, clause)
+def _read_base64(given: Member, data: bytes, clause: str) -> str:
+    text = TEXT.read(given, data, clause)
+    read_base64(text, given.start, clause)
+    return text
+
+
+BASE64 = Form(_read_base64, TEXT.write)
+T = TypeVar("T")
+Pairs: TypeAlias = "tuple[tuple[str, T], ...]"
+
+
+def _pairs_of(value: Form[T]) -> Form[Pairs[T]]:
+    """Return the form of an object with a value for each column."""
+
+    def read(given: Member, data: bytes, clause: str) -> Pairs[T]:
+        pairs, name = [], ""
+        try:
+            for each in expect_object(given, clause).members:
+                name = each.name
+                pairs.append((name, value.read(each, data, clause)))
+        except DecodeError as error:
+            error.path = (name, *error.path) if name else error.path
+            raise
+        return tuple(pairs)
+
+    def write(pairs: Pairs[T], clause: str, quoted: Quote) -> str:
+        texts = (
+            f"{NAME.write(name, clause, quoted)}:{value.write(each, clause, quoted)}"
+            for name, each in pairs
+        )
+        return f"{{{','.join(texts)}}}"
+
+    return Form(read, write)
+
+
+def _read_type(given: Member, data: bytes, clause: str) -> str:
+    text = TEXT.read(given, data, clause)
+    try:
+        NO_DEFINITION.column(given.name, text)
+    except ValueError as error:
+        raise DecodeError(str(error), given.start, clause) from None
+    return text
+
+
+SQL_TYPES = _pairs_of(_FORMS.integer(-INT32_END, INT32_END))
+MYSQL_TYPES = _pairs_of(Form(_read_type, TEXT.write))
 
 
 def _plain_string(text: str) -> str:

@@ -6,8 +6,8 @@ from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Compression, Context, S
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.limits import SizeLimitError
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions, definitions_of
-from cdcwire.formats.canal_json.members import RULES
-from cdcwire.formats.canal_json.message import Dialect, Message
+from cdcwire.formats.canal_json.members import RULES, Dialect
+from cdcwire.formats.canal_json.message import Message
 from cdcwire.formats.canal_json.settings import read_settings
 from cdcwire.formats.canal_json.wire import read_object, write_object
 

@@ -6,19 +6,18 @@ A row is read with the kinds of its columns, so that an invalid value is found a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, json_kind
-from cdcwire.formats.canal_json.columns import CLAUSE as CLAUSE_TYPE
+from cdcwire.core.json_record import Form, Quote, expect_array, expect_object, items_of, wrong
+from cdcwire.core.strict_json import Member
 from cdcwire.formats.canal_json.columns import NO_DEFINITION, Definition
-from cdcwire.formats.canal_json.members import RULES, WRITE_STRING, write_name
-from cdcwire.formats.canal_json.message import DELETE, INSERT, UPDATE, Dialect, Row, Rows
+from cdcwire.formats.canal_json.members import MYSQL_TYPE, NAME, ROWS, RULES
 from cdcwire.formats.canal_json.values import Read, value_clause, value_reader
 
-CLAUSE = "canal-json: row events"
-CLAUSE_OLD = "canal-json: old"
-
+# Columns of one row with their texts, in the order of the message.
+Row: TypeAlias = "tuple[tuple[str, str | None], ...]"
+Rows: TypeAlias = "tuple[Row | None, ...]"
 Types: TypeAlias = "Mapping[str, str]"  # mysqlType by column
 
 
@@ -37,8 +36,9 @@ class RowReader:
         if text is None:
             return None
         if not isinstance(text, str):
-            problem = f"it is {json_kind(text)}, not a string"
-            raise DecodeError(problem, member.start, clause, (name,))
+            error = wrong(text, "a string", member.start, clause)
+            error.path = (name,)
+            raise error
         try:
             read(text)
         except ValueError as error:
@@ -50,92 +50,53 @@ class RowReader:
         try:
             kind = self._definition.column(name, self._types.get(name)).type
         except ValueError as error:
-            raise DecodeError(str(error), member.name_start, CLAUSE_TYPE, (name,)) from None
+            raise DecodeError(str(error), member.name_start, MYSQL_TYPE, (name,)) from None
         self._known[name] = found = (value_reader(kind), value_clause(kind))
         return found
 
 
-def read_rows(member: Member | None, clause: str, reader: RowReader) -> Rows | None:
+def read_rows(given: Member | None, clause: str, reader: RowReader) -> Rows | None:
     """Return the rows of ``data`` or ``old``; None where there are none. Raises: DecodeError."""
-    if member is None or member.value is None:
+    if given is None:
         return None
-    with step(member.name):
-        array = member.value
-        if not isinstance(array, JsonArray):
-            problem = f"it is {json_kind(array)}, not an array"
-            raise DecodeError(problem, member.start, clause)
-        rows = []
-        for index, item in enumerate(array.items):
+    rows = []
+    with step(given.name):
+        for index, item in enumerate(items_of(expect_array(given, clause))):
             with step(index):
-                rows.append(_read_row(item, array.places[2 * index], clause, reader))
-        return tuple(rows)
+                rows.append(None if item.value is None else _read_row(item, clause, reader))
+    return tuple(rows)
 
 
-def _read_row(value: JsonValue, start: int, clause: str, reader: RowReader) -> Row | None:
-    if value is None:
-        return None
-    if not isinstance(value, JsonObject):
-        raise DecodeError(f"it is {json_kind(value)}, not an object", start, clause)
-    return tuple((member.name, reader.value(member)) for member in value.members)
+def _read_row(item: Member, clause: str, reader: RowReader) -> Row:
+    return tuple((each.name, reader.value(each)) for each in expect_object(item, clause).members)
 
 
-def check_rows(
-    kind: str, data: Rows | None, old: Rows | None, places: Mapping[str, Member], end: int
-) -> None:
-    """Raise DecodeError unless ``data`` and ``old`` are those of an insert, update or delete."""
-    fault = fault_of_rows(kind, data, old)
-    if fault is not None:
-        problem, name, clause = fault
-        offset = places[name].start if name in places else end - 1
-        raise DecodeError(problem, offset, clause, (name,))
+def _unread(given: Member, data: bytes, clause: str) -> Any:
+    return given
 
 
-def fault_of_rows(kind: str, data: Rows | None, old: Rows | None) -> tuple[str, str, str] | None:
-    """Return what is wrong with the rows of a message, its member and the clause; None if good."""
-    has_old = any(row is not None for row in old or ())
-    if kind == DELETE and data is None:
-        if not has_old or None in (old or ()):
-            return "a DELETE needs its row", "data", CLAUSE
-        return None  # another producer has the row there
-    if data is None:
-        return f"an {kind} needs data", "data", CLAUSE
-    if None in data:
-        return "a row is null", "data", CLAUSE
-    if kind == UPDATE:
-        if old is not None and len(old) != len(data):
-            return f"{len(old)} old rows, but {len(data)} rows", "old", CLAUSE_OLD
-    elif has_old:
-        article = "an" if kind == INSERT else "a"
-        return f"{article} {kind} with data has no old row", "old", CLAUSE_OLD
-    return None
+def _write_rows(rows: Rows, clause: str, quoted: Quote) -> str:
+    texts = []
+    for index, row in enumerate(rows):
+        with step(index):
+            texts.append("null" if row is None else _write_row(row, quoted))
+    return f"[{','.join(texts)}]"
 
 
-def write_rows(rows: Rows | None, name: str, dialect: Dialect) -> str:
-    """Return the JSON of ``data`` or ``old``. Raises: EncodeError."""
-    if rows is None:
-        return "null"
-    with step(name):
-        texts = []
-        for index, row in enumerate(rows):
-            with step(index):
-                texts.append("null" if row is None else _write_row(row, dialect))
-        return f"[{','.join(texts)}]"
-
-
-def _write_row(row: Row, dialect: Dialect) -> str:
+def _write_row(row: Row, quoted: Quote) -> str:
     names: set[str] = set()
     members = []
     for name, text in row:
         with step(name):
             if name in names:
-                raise EncodeError("a column is duplicated", CLAUSE)
+                raise EncodeError("a column is duplicated", ROWS)
             names.add(name)
-            written = "null" if text is None else write_value_text(text, dialect)
-            members.append(f"{write_name(name, dialect)}:{written}")
+            written = "null" if text is None else write_value_text(text, quoted)
+            members.append(f"{NAME.write(name, ROWS, quoted)}:{written}")
     return f"{{{','.join(members)}}}"
 
 
-def write_value_text(text: str, dialect: Dialect) -> str:
+def write_value_text(text: str, quoted: Quote) -> str:
     """Return the JSON of a value. Lone surrogates of bad bytes become escapes of U+FFFD.
 
     Raises: EncodeError.
@@ -145,4 +106,8 @@ def write_value_text(text: str, dialect: Dialect) -> str:
     except UnicodeEncodeError as error:
         problem = f"U+{ord(text[error.start]):04X} is not a character"
         raise EncodeError(problem, RULES.string_clause) from None
-    return WRITE_STRING[dialect](text)
+    return quoted(text)
+
+
+# A row is read by ``RowReader``, which needs the types of all columns.
+ROWS_FORM: Form[Rows] = Form(_unread, _write_rows)

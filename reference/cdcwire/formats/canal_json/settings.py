@@ -13,7 +13,7 @@ from cdcwire.core.options import (
     options_of,
     settings_reader,
 )
-from cdcwire.formats.canal_json.message import Dialect
+from cdcwire.formats.canal_json.members import Dialect
 from cdcwire.mysql.settings import (
     CLAIM_CHECK_RAW_VALUE,
     CONTENT_COMPATIBLE,

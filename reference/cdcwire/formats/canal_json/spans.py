@@ -12,76 +12,29 @@ from dataclasses import dataclass, replace
 
 from cdcwire.core.claim_check import file_spans, is_claim_check
 from cdcwire.core.context import Context
+from cdcwire.core.json_record import add_parts, items_of
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import MAX_TEXT, Spans, json_text, unread_key, with_instant
+from cdcwire.core.spans import MAX_TEXT, Spans, json_text, unread_key
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
     JsonObject,
-    JsonValue,
     Member,
-    Number,
     read_json,
     read_json_value,
 )
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
-from cdcwire.formats.canal_json.members import RULES
-from cdcwire.formats.canal_json.message import DELETE
+from cdcwire.formats.canal_json.members import CLAIM_CHECK, MYSQL_TYPE, RULES
+from cdcwire.formats.canal_json.message import DELETE, extension_of
 from cdcwire.formats.canal_json.queue import decompressed
+from cdcwire.formats.canal_json.rows import ROWS_FORM
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
-from cdcwire.formats.canal_json.wire import extension_members
+from cdcwire.formats.canal_json.wire import MESSAGE
 from cdcwire.model.paths import Path
-from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
-
-_UNKNOWN = "canal-json: unknown members"
-_MEMBERS = "canal-json: members"
-_CLAUSES = {
-    **dict.fromkeys(("id", "database", "table", "es", "ts", "sql"), _MEMBERS),
-    "pkNames": "canal-json: primary key names",
-    "isDdl": "canal-json: event types",
-    "type": "canal-json: event types",
-    "sqlType": "canal-json: sqlType",
-    "mysqlType": "canal-json: mysqlType",
-    "data": "canal-json: row events",
-    "old": "canal-json: old",
-    "_tidb": "canal-json: tidb extension",
-    "gtid": "canal-json: official canal",
-}
-_EXTENSION_CLAUSES = {
-    "commitTs": "canal-json: tidb extension",
-    "watermarkTs": "canal-json: watermarks",
-    "onlyHandleKey": "canal-json: handle key only",
-    "claimCheckLocation": "canal-json: claim check",
-    "rowkey": "canal-json: tidb extension",
-    "originTs": "canal-json: tidb extension",
-    "checksum": "canal-json: tidb extension",
-}
-_PARTS: dict[str, tuple[EventPart, ...]] = {
-    "database": ("schema", "database"),
-    "table": ("table",),
-    "pkNames": ("key",),
-    "es": ("commit_ms",),
-    "ts": ("sent_ms",),
-    "sql": ("query",),
-    "type": ("kind", "op", "what", "code"),
-    "commitTs": ("commit_ts",),
-    "watermarkTs": ("commit_ts",),
-}
-_EXTRAS = {
-    "id": "message_id",
-    "gtid": "gtid",
-    "rowkey": "row_key",
-    "originTs": "origin_ts",
-    "checksum": "checksum",
-    "claimCheckLocation": "claim_check",
-}
-_TIMES = frozenset({"es", "ts"})
-_TIMESTAMPS = frozenset({"commitTs", "watermarkTs"})
-_MAX_TIME_DIGITS = 20
 
 
 def spans(message: Message, context: Context) -> Iterator[Span]:
@@ -89,7 +42,7 @@ def spans(message: Message, context: Context) -> Iterator[Span]:
     settings, definitions = read_settings(context), definitions_of(context.tables)
     if isinstance(message, StoredFile):
         if is_claim_check(message, context.blobs):
-            yield from file_spans(message, _EXTENSION_CLAUSES["claimCheckLocation"])
+            yield from file_spans(message, CLAIM_CHECK)
         else:
             yield from _file_spans(message, settings, definitions)
         return
@@ -161,7 +114,7 @@ class _Spans(Spans):
         """Add the spans of an object, member by member and row by row."""
         found = document.value
         if not isinstance(found, JsonObject):
-            self.add(document.end, path, _shown(found), RULES.text_clause)
+            self.add(document.end, path, json_text(found), RULES.text_clause)
             return
         self.add(document.start + 1, path, "message", RULES.text_clause)
         known = found.by_name
@@ -179,56 +132,36 @@ class _Spans(Spans):
 
     def _member(self, member: Member, line: _Line) -> Iterator[None]:
         name, value = member.name, member.value
-        clause, inner = _CLAUSES.get(name, _UNKNOWN), (*line.path, name)
-        subject = line.subject(name)
-        if name in ("data", "old") and isinstance(value, JsonArray):
-            self.add(member.start + 1, inner, f"{len(value.items)} rows", clause)
-            for index, item in enumerate(value.items):
-                place = value.places[2 * index], value.places[2 * index + 1]
+        known, inner = MESSAGE.by_name.get(name), (*line.path, name)
+        if known is not None and known.form is ROWS_FORM and isinstance(value, JsonArray):
+            self.add(member.start + 1, inner, f"{len(value.items)} rows", known.clause)
+            for index, item in enumerate(items_of(value)):
                 side: EventPart = "before" if name == "old" or line.is_delete else "after"
                 row = Subject(self.events + index, (side,))
-                self._row(item, place, (*inner, index), clause, line, row)
+                self._row(item, (*inner, index), known.clause, line, row)
                 yield
-            self.add(member.end, inner, "end", clause)
-        elif name in ("sqlType", "mysqlType", "_tidb") and isinstance(value, JsonObject):
-            self.add(member.start + 1, inner, f"{len(value.members)} members", clause)
-            known = extension_members(value)
+            self.add(member.end, inner, "end", known.clause)
+        elif known is not None and name == "_tidb" and isinstance(value, JsonObject):
+            self.add(member.start + 1, inner, f"{len(value.members)} members", known.clause)
             for each in value.members:
-                own, about = clause, None
-                if name == "_tidb":
-                    own = _EXTENSION_CLAUSES[each.name] if each.name in known else _UNKNOWN
-                    about = line.subject(each.name) if each.name in known else None
-                note = _UNKNOWN_NOTE if own == _UNKNOWN else ""
-                text = _number_text(each)
-                self.add(
-                    each.end, (*inner, each.name), text, own, note, value=each.value, subject=about
-                )
-            self.add(member.end, inner, "end", clause)
+                extension_of(value).add(self, each, inner, line.event)
+            self.add(member.end, inner, "end", known.clause)
+        elif known is not None and name in ("sqlType", "mysqlType"):
+            add_parts(self, member, inner, known.clause)
         else:
-            note = _UNKNOWN_NOTE if clause == _UNKNOWN else ""
-            self.add(
-                member.end, inner, _number_text(member), clause, note, value=value, subject=subject
-            )
+            MESSAGE.add(self, member, line.path, line.event)
 
-    def _row(
-        self,
-        row: JsonValue,
-        place: tuple[int, int],
-        path: Path,
-        clause: str,
-        line: _Line,
-        subject: Subject,
-    ) -> None:
-        start, end = place
+    def _row(self, item: Member, path: Path, clause: str, line: _Line, subject: Subject) -> None:
+        row = item.value
         if not isinstance(row, JsonObject):
-            self.add(end, path, _shown(row), clause, subject=subject)
+            self.add(item.end, path, json_text(row), clause, subject=subject)
             return
-        self.add(start + 1, path, f"a row of {len(row.members)}", clause, subject=subject)
+        self.add(item.start + 1, path, f"a row of {len(row.members)}", clause, subject=subject)
         for member in row.members:
             text, own = _value_text(member, line.types.get(member.name), line.definition)
             column = replace(subject, name=member.name)
             self.add(member.end, (*path, member.name), text, own, subject=column)
-        self.add(end, path, "end", clause)
+        self.add(item.end, path, "end", clause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,16 +176,6 @@ class _Line:
     is_delete: bool
     types: Mapping[str, str]
     definition: Definition
-
-    def subject(self, name: str) -> Subject | None:
-        """Return the subject of a member of the object or of its extension."""
-        if name in _EXTRAS:
-            parts: tuple[EventPart, ...] = ("extra", "id") if name == "id" else ("extra",)
-            return Subject(self.event, parts, _EXTRAS[name])
-        return Subject(self.event, _PARTS[name]) if name in _PARTS else None
-
-
-_UNKNOWN_NOTE = "not known, ignored"
 
 
 def _text_of(known: Mapping[str, Member], name: str) -> str | None:
@@ -271,32 +194,16 @@ def _value_text(member: Member, mysql_type: str | None, definition: Definition) 
     try:
         column = definition.column(member.name, mysql_type)
     except ValueError:
-        return _shown(member.value), "canal-json: mysqlType"
+        return json_text(member.value), MYSQL_TYPE
     if member.value is None:
         return "NULL", "canal-json: null values"
     clause = value_clause(column.type)
     if not isinstance(member.value, str):
-        return _shown(member.value), clause
+        return json_text(member.value), clause
     try:
         value = value_reader(column.type)(member.value)
     except ValueError:
-        return _shown(member.value), clause
+        return json_text(member.value), clause
     if isinstance(value, bytes):
         return value.hex(" ") or "no bytes", clause
     return repr(value) if isinstance(value, str) else member.value, clause
-
-
-def _number_text(member: Member) -> str:
-    """Return a member's value, with the instant that a timestamp means."""
-    number = member.value
-    if not isinstance(number, Number) or not number.is_integer:
-        return _shown(number)
-    if number.digits > _MAX_TIME_DIGITS or member.name not in _TIMES | _TIMESTAMPS:
-        return number.text
-    value = int(number.text)
-    milliseconds = ms_of_tso(value) if member.name in _TIMESTAMPS else value
-    return with_instant(number.text, milliseconds)
-
-
-def _shown(value: JsonValue) -> str:
-    return "null" if value is None else json_text(value)

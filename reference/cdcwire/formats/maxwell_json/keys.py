@@ -10,10 +10,10 @@ from cdcwire.core.json_record import (
     Form,
     Quote,
     array_of,
+    expect_array,
+    expect_object,
     items_of,
     object_text,
-    read_array,
-    read_object,
 )
 from cdcwire.core.strict_json import JsonArray, JsonObject, Member, read_json
 from cdcwire.formats.maxwell_json.members import RULES, TEXT, written_text
@@ -50,7 +50,7 @@ def decode_key(data: bytes) -> Key:
         whole = Member("", document.value, document.start, document.start, document.end)
         if isinstance(document.value, JsonArray):
             return _array_key(whole, data)
-        return _hash_key(read_object(whole, KEYS), document.end, data)
+        return _hash_key(expect_object(whole, KEYS), document.end, data)
 
 
 def _hash_key(found: JsonObject, end: int, data: bytes) -> Key:
@@ -72,7 +72,7 @@ def _hash_key(found: JsonObject, end: int, data: bytes) -> Key:
 
 
 def _read_column(given: Member, data: bytes, clause: str) -> Cell:
-    cells = read_cells(read_object(given, clause), data)
+    cells = read_cells(expect_object(given, clause), data)
     if len(cells) != 1:
         raise DecodeError(f"{len(cells)} columns instead of one", given.start, clause)
     return cells[0]
@@ -87,7 +87,7 @@ _ARRAY: tuple[Form[Any], ...] = (TEXT, TEXT, _COLUMNS)  # database, table, colum
 
 
 def _array_key(whole: Member, data: bytes) -> Key:
-    items = list(items_of(read_array(whole, KEYS)))
+    items = list(items_of(expect_array(whole, KEYS)))
     if len(items) != len(_ARRAY):
         raise DecodeError(f"{len(items)} items instead of {len(_ARRAY)}", whole.start, KEYS)
     values = []

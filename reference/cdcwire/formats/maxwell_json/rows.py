@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.json_record import Form, Quote, array_of, object_text, read_object
+from cdcwire.core.json_record import Form, Quote, array_of, expect_object, object_text
 from cdcwire.core.strict_json import JsonObject, Member, Number
 from cdcwire.formats.maxwell_json.members import FORMS, RULES, written_text
 
@@ -38,7 +38,7 @@ def read_cells(found: JsonObject, data: bytes) -> tuple[Cell, ...]:
 
 
 def _read_row(given: Member, data: bytes, clause: str) -> tuple[Cell, ...]:
-    return read_cells(read_object(given, clause), data)
+    return read_cells(expect_object(given, clause), data)
 
 
 def _written_row(cells: tuple[Cell, ...], clause: str, quote: Quote) -> str:

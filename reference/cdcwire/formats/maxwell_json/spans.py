@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.json_record import add_parts, read_object
+from cdcwire.core.json_record import add_parts, expect_object
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import Spans, json_text
@@ -92,7 +92,7 @@ class _Spans(Spans):
         self.add(document.end, (), "end", RULES.text_clause)
 
     def _row(self, member: Member, clause: str, side: EventPart, columns: ColumnsByName) -> None:
-        row, path = read_object(member, clause), (member.name,)
+        row, path = expect_object(member, clause), (member.name,)
         text = f"a row of {len(row.members)}"
         self.add(member.start + 1, path, text, clause, subject=Subject(0, (side,)))
         for each in row.members:
