@@ -266,8 +266,10 @@ class Walk:
         names = {NAMES[self.format.name].get(word, word) for word in kind}
         names |= {UNKNOWN} if kind[1] == "add" else set()
         names |= {"Kafka keys"} if kind[0] == "key" else set()
+        is_routed = kind[0] == "key" and "key-field-name" in case.options
+        names |= {"topics and headers"} if is_routed else set()  # the key has the topic of before
         names |= {"claimCheckLocation"} if case.blobs else set()
-        names |= {ADDED} if kind[-1].startswith("__") else set()
+        names |= {ADDED} if kind[-1].startswith(("__", "x_")) else set()
         return bool(names & names_of(found))
 
 
