@@ -77,9 +77,13 @@ class BothFacts:
             facts.is_complete
             and not self._placed(facts, order)
             and not facts.placed_deletes
-            and facts.order(order.name).problem is None
+            and (facts.order(order.name).problem is None or not self._counted(facts))
             for _, facts in self.of_sides
         )
+
+    def is_in_reads(self, order: Order) -> bool:
+        """Return whether rows of snapshots have a place in an order."""
+        return any(facts.order(order.name).reads for _, facts in self.of_sides)
 
     def _problems(self, order: Order) -> Iterator[str]:
         for side, facts in self.of_sides:

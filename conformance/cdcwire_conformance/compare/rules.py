@@ -429,6 +429,8 @@ def _order_of(
         if facts is not None and facts.is_in_no_row(order):
             if not reasons:
                 unused.append(order.name)
+            elif facts.is_in_reads(order):
+                passed_over.append((order.name, reasons[0]))
             continue
         if meaning.pairs_by_key:
             passed_over.append((order.name, "--pair-by key"))

@@ -194,6 +194,25 @@ def test_feeds_of_a_snapshot_alone_do_not_lack_a_position(tmp_path: Path) -> Non
     assert reason == "all rows are of snapshots"
 
 
+def test_positions_of_a_snapshot_alone_are_named_if_one_format_has_them(tmp_path: Path) -> None:
+    read = RowChange(TABLE, "read", None, row(1), at(1))
+    found = compared(tmp_path, ("maxwell-json", "debezium-json"), [read])
+    assert dict(found.left_out)["lsn"] == "maxwell-json has none"
+
+
+def test_a_gtid_of_a_snapshot_that_cannot_be_ordered_is_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(OPTIONS, "debezium-json", {"connector": "mysql"})
+    place = Position(commit_ms=1, sent_ms=1, file="binlog.000001", pos=4, gtid="several")
+    read = RowChange(TABLE, "read", None, row(1), place)
+    other = replace(read, position=replace(place, pos=5))
+    found = compared(tmp_path, ("debezium-json", "debezium-json"), [read], [other])
+    assert found.is_equal
+    (reason,) = (why for name, why in found.left_out if "binlog" in name.split(", "))
+    assert reason == "all rows are of snapshots"
+
+
 @pytest.mark.parametrize("formats", [("craft", "craft"), ("canal-json", "avro")], ids=" and ".join)
 def test_differences_of_changed_rows_are_those_of_all_other_pairs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, formats: tuple[str, str]
