@@ -59,7 +59,7 @@ def common_values(
     database, schema = table.database or settings.database, table.schema or ""
     declared = shape.source
     if not declared.has_database:
-        database = schema if declared.schema_member == "db" else table.database or ""
+        database = schema if declared.schema_member == "db" else ""
     connector = extra_text(extra, "connector") or settings.other_connector
     return {
         "version": extra_text(extra, "connector_version") or VERSIONS[settings.dialect],

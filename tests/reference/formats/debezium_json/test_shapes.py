@@ -101,6 +101,12 @@ def test_source_of_each_connector(connector: str) -> None:
     ]
 
 
+def test_a_source_of_vitess_has_a_keyspace_and_no_database() -> None:
+    event = change("vitess", shard="-80", vgtid="[]")
+    source = written(replace(event, table=replace(event.table, database="d")))["payload"]["source"]
+    assert (source["db"], source["keyspace"]) == ("", event.table.schema)
+
+
 @pytest.mark.parametrize(
     ("version", "members"),
     [
