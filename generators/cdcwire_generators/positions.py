@@ -70,7 +70,7 @@ def with_mariadb_gtid(position: Position) -> Position:
     """
     if position.gtid is None:
         return position
-    number = position.gtid.rpartition(":")[2]
+    number = position.gtid.replace(":", "-").rpartition("-")[2]
     return replace(position, gtid=f"0-1-{number}")
 
 

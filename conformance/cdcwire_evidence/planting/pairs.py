@@ -17,6 +17,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS, SEQUENCE_ID
+from cdcwire.debezium.connectors import CONNECTORS
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, Value
@@ -37,6 +38,7 @@ from cdcwire_generators.domain import (
     shared_fields,
     with_position_fields,
 )
+from cdcwire_generators.formats import get_generators
 from cdcwire_generators.messages import definitions_for
 from cdcwire_generators.storage import is_stored
 from cdcwire_generators.strategies import change_streams, late_columns
@@ -45,7 +47,10 @@ from cdcwire_generators.strategies.values import values
 
 Draw: TypeAlias = "Callable[[st.SearchStrategy[Any]], Any]"
 
-_SAME_IN_BOTH = ("database", "read-r-as-c")  # if they differ, so do the feeds
+_CONNECTOR = "connector"
+_WITH_MESSAGES = "postgresql"  # the only connector that has logical messages
+_CONNECTORS = tuple(each for each in CONNECTORS.values() if each.is_written)
+_SAME_IN_BOTH = ("database", "read-r-as-c", _CONNECTOR)  # if they differ, so do the feeds
 # How much a reader refuses, which no producer knows, and a setting that loses digits of decimals.
 _NOT_DRAWN = {"lint": ("strict",), "decimal-handling-mode": ("double",)}
 _DROP_SCHEMA = 2  # the number of DROP DATABASE in TiDB, which is a query for Canal
@@ -175,33 +180,40 @@ def judgeable(pair: Pair, verdict: str) -> Pair | None:
     if verdict == "lossy" and pair.left != pair.right:
         return replace(pair, left=pair.right)
     if verdict == "not carried":
-        left, right = (
-            FeedForm(each.format, fullest_options(each.format)) for each in (pair.left, pair.right)
-        )
+        left, right = (_fullest(each) for each in (pair.left, pair.right))
         fullest = replace(pair, left=left, right=right)
         return None if fullest == pair else fullest
     return None
+
+
+def _fullest(form: FeedForm) -> FeedForm:
+    """Return a format with the settings that carry the most, and its connector."""
+    kept = {name: value for name, value in form.options.items() if name == _CONNECTOR}
+    return FeedForm(form.format, {**fullest_options(form.format), **kept})
 
 
 @st.composite
 def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
     """Give pairs of two formats whose streams have what both formats carry exactly.
 
-    Both feeds are of one database, and have rows of snapshots as inserts, or both have not.
+    Both feeds are of one database, and have rows of snapshots as inserts, or both have not. If
+    producers have connectors, positions are those of one, which is drawn.
     """
-    forms = [_form(draw, get_format(name)) for name in (left, right)]
+    connector = draw(st.sampled_from(_CONNECTORS)).name
+    forms = [_form(draw, get_format(name), connector) for name in (left, right)]
     # A transaction of TiDB leaves one change of a row: at one commit_ts, none is both inserted and
     # deleted. So the last rows of a feed do not depend on the order of its changes there.
     is_of_tidb = any(form.format.comparing.orders[:1] == (COMMIT_TS,) for form in forms)
     stream = draw(
         change_streams(
-            domain=_domain(left, right),
+            domain=_domain(*forms),
             with_key_changes=draw(st.booleans()),
             with_repeated_changes=not is_of_tidb,
         )
     )
     mode: Mode = draw(st.sampled_from(_MODES))
-    stream = replace(stream, events=tuple(without_ended_tables(stream.events)))
+    events = [_of_sources(event, forms) for event in without_ended_tables(stream.events)]
+    stream = replace(stream, events=tuple(events))
     if draw(st.booleans()):
         later = draw(late_columns(stream))
         is_carried = all(form.carries(later.tables, later.events) for form in forms)
@@ -224,28 +236,42 @@ def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:
         yield event
 
 
-def _form(draw: st.DrawFn, format_: Format) -> FeedForm:
-    fullest = fullest_options(format_)
+def _of_sources(event: Event, forms: Iterable[FeedForm]) -> Event:
+    """Return an event as the source databases of both feeds can have it."""
+    for form in forms:
+        event = get_generators(form.format.name).feed.source_event(event, form.options)
+    return event
+
+
+def _form(draw: st.DrawFn, format_: Format, connector: str) -> FeedForm:
+    has_connector = any(option.name == _CONNECTOR for option in format_.options)
+    of_source = {_CONNECTOR: connector} if has_connector else {}
     if draw(st.booleans()):
-        return FeedForm(format_, fullest)
+        return FeedForm(format_, {**fullest_options(format_), **of_source})
     settings = draw(option_settings(format_))
     kept = {
         name: value
         for name, value in settings.items()
         if name not in _SAME_IN_BOTH and value not in _NOT_DRAWN.get(name, ())
     }
-    return FeedForm(format_, kept)
+    return FeedForm(format_, {**kept, **of_source})
 
 
-def _domain(left: str, right: str) -> Domain:
-    formats = get_format(left), get_format(right)
-    fields = shared_fields(*formats) or ("commit_ts",)
-    return with_position_fields(domain_of(*formats, is_plausible=True), fields)
+def _domain(*forms: FeedForm) -> Domain:
+    formats = [form.format for form in forms]
+    fields = [*(shared_fields(*formats) or ("commit_ts",))]
+    for form in forms:
+        fields += get_generators(form.format.name).feed.source_fields(form.options)
+    domain = with_position_fields(domain_of(*formats, is_plausible=True), tuple(fields))
+    if any(form.options.get(_CONNECTOR, _WITH_MESSAGES) != _WITH_MESSAGES for form in forms):
+        markers = tuple(each for each in domain.markers if each != "logical_message")
+        domain = replace(domain, markers=markers)
+    return domain
 
 
-def other_values(draw: Draw, left: str, right: str) -> OtherValues:
-    """Return what draws other values of the columns of two formats."""
-    return OtherValues(draw, _domain(left, right))
+def other_values(draw: Draw, pair: Pair) -> OtherValues:
+    """Return what draws other values of the columns of a pair."""
+    return OtherValues(draw, _domain(pair.left, pair.right))
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def run(
                 continue
             if kind == "type" and pair.is_defined:
                 continue  # the definition is the type of the column in both feeds
-            other = other_values(data.draw, *formats)
+            other = other_values(data.draw, pair)
             plant = next(plants(kind, pair.events, chance, other), None)
             if plant is not None and has_rows(plant.events):
                 what = f"{plant.what} {settings_of_both}"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
-from cdcwire.debezium.connectors import MARIADB, source_of
+from cdcwire.debezium.connectors import MARIADB, VITESS, source_of
 from cdcwire.format import Format
 from cdcwire.model.events import (
     Event,
@@ -64,6 +64,10 @@ _PLACES = {  # of each connector: the fields of the position that the generated 
     "oracle": ("tx_id",),
     "sqlserver": (),
     "db2": (),
+}
+_OF_VITESS = {
+    "shard": "-80",
+    "vgtid": '[{"keyspace":"shop","shard":"-80","gtid":"MySQL56/24bc7850-2c16-11e6-a073:1-7"}]',
 }
 # Their readers look for a keyspace in place of CDL's schema, or for text in its number.
 _NOT_BY_CDL = ("informix", "oracle", "vitess")
@@ -308,13 +312,15 @@ def _source_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
 def _source_event(event: Event, options: Mapping[str, OptionValue]) -> Event:
     """Return an event as the option ``connector`` can have it.
 
-    MariaDB's gtids have another form. Where times are milliseconds without schema, they are times
-    of a day: MySQL's longer ones would not fit.
+    MariaDB's gtids have another form, and Vitess's rows have a shard and its place. Where times are
+    milliseconds without schema, they are times of a day: MySQL's longer ones would not fit.
     """
     is_ticdc = options.get("dialect") == "ticdc"
     source = source_of("ticdc" if is_ticdc else str(options.get("connector", "postgresql")))
     if source is MARIADB:
         event = replace(event, position=with_mariadb_gtid(event.position))
+    if source is VITESS and isinstance(event, RowChange):
+        event = replace(event, extra={**_OF_VITESS, **event.extra})
     is_short = source.has_short_times and options.get("schemas-enable") == "false"
     if is_short and isinstance(event, RowChange):
         event = replace(event, before=_of_a_day(event.before), after=_of_a_day(event.after))

@@ -100,7 +100,7 @@ def test_generated_pairs_have_one_answer_on_both_engines(
     assume(has_rows(pair.events))
     chance = chance_of(data.draw(st.integers(0, 2**32)))
     kind = data.draw(st.sampled_from(KINDS))
-    plant = next(plants(kind, pair.events, chance, other_values(data.draw, *formats)), None)
+    plant = next(plants(kind, pair.events, chance, other_values(data.draw, pair)), None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(small_tables, "SMALL_TABLE_ROWS", -1)
         judged(pair, plant, compare_on_both(SparkEngine(spark)))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from cdcwire.model.events import (
+    POSITION_MEMBERS,
     Event,
     Image,
     Marker,
@@ -141,6 +142,21 @@ def test_a_transaction_of_tidb_changes_a_row_once(pair: Pair) -> None:
             assert (id(event.before), event.position.commit_ts) not in found
         if isinstance(event, RowChange) and event.after is not None:
             found.add((id(event.after), event.position.commit_ts))
+
+
+def test_positions_of_pairs_are_those_of_each_source_database() -> None:
+    found: set[str] = set()
+
+    @settings(max_examples=100, database=None, derandomize=True, deadline=None)
+    @given(pair=pairs("debezium-json", "debezium-avro"))
+    def each(pair: Pair) -> None:
+        assert pair.left.options["connector"] == pair.right.options["connector"]
+        for event in pair.events:
+            if isinstance(event, RowChange):
+                found.update(n for n in POSITION_MEMBERS if getattr(event.position, n) is not None)
+
+    each()
+    assert {"lsn", "pos", "gtid", "change_lsn", "commit_scn", "rs_id"} <= found
 
 
 def test_events_in_the_order_of_a_position_leave_other_last_rows() -> None:
