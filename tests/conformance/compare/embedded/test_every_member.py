@@ -266,11 +266,16 @@ class Walk:
         names = {NAMES[self.format.name].get(word, word) for word in kind}
         names |= {UNKNOWN} if kind[1] == "add" else set()
         names |= {"Kafka keys"} if kind[0] == "key" else set()
-        is_routed = kind[0] == "key" and "key-field-name" in case.options
-        names |= {"topics and headers"} if is_routed else set()  # the key has the topic of before
+        names |= _of_router(case, kind[0])
         names |= {"claimCheckLocation"} if case.blobs else set()
         names |= {ADDED} if kind[-1].startswith(("__", "x_")) else set()
         return bool(names & names_of(found))
+
+
+def _of_router(case: Case, part: str) -> set[str]:
+    """Return what lines call the topic that a router put into a key under another name."""
+    is_routed = part == "key" and "key-field-name" in case.options
+    return {"topics and headers"} if is_routed else set()
 
 
 def names_of(found: Comparison) -> set[str]:
@@ -317,7 +322,7 @@ class FieldWalk(Walk):
             lines = names_of(found)
             named = {NAMES_OF_FIELDS[self.format.name].get(word, word) for word in kind[1:]}
             named |= {"Kafka keys"} if span.part == "key" else set()
-            named |= {ADDED} if kind[-1].startswith("__") else set()
+            named |= {ADDED} if kind[-1].startswith("__") else _of_router(case, span.part)
             if "column types differ" not in _notes(found) and not named & lines:
                 yield f"{case.id}: {' '.join(map(str, kind))}"
 
