@@ -22,6 +22,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import EventPart, Subject
 from cdcwire.core.spans import Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
+    Document,
     JsonArray,
     JsonObject,
     JsonRules,
@@ -258,6 +259,11 @@ def expect_array(given: Member, clause: str) -> JsonArray:
     if not isinstance(given.value, JsonArray):
         raise wrong(given.value, "an array", given.start, clause)
     return given.value
+
+
+def whole_of(document: Document) -> Member:
+    """Return the one value of a text as a member without name."""
+    return Member("", document.value, document.start, document.start, document.end)
 
 
 def items_of(found: JsonArray) -> Iterator[Member]:

@@ -72,13 +72,14 @@ def _pairs_of(value: Form[T]) -> Form[Pairs[T]]:
     """Return the form of an object with a value for each column."""
 
     def read(given: Member, data: bytes, clause: str) -> Pairs[T]:
+        members = expect_object(given, clause).members
         pairs, name = [], ""
         try:
-            for each in expect_object(given, clause).members:
+            for each in members:
                 name = each.name
                 pairs.append((name, value.read(each, data, clause)))
         except DecodeError as error:
-            error.path = (name, *error.path) if name else error.path
+            error.path = (name, *error.path)
             raise
         return tuple(pairs)
 

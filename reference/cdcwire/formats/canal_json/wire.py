@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.json_record import expect_object, object_text, record_of
-from cdcwire.core.strict_json import Document, Member, read_json
+from cdcwire.core.json_record import expect_object, object_text, record_of, whole_of
+from cdcwire.core.strict_json import Document, read_json
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.members import (
     MEMBERS,
@@ -61,8 +61,7 @@ def message_of(
     version: int | None = None,
 ) -> Message | None:
     """Return the message that a JSON value of ``data`` is. See ``read_object``."""
-    start, end = document.start, document.end
-    found = expect_object(Member("", document.value, start, start, end), MEMBERS)
+    found, end = expect_object(whole_of(document), MEMBERS), document.end
     known = found.by_name
     database = MESSAGE.one("database", found, end, data)
     table = MESSAGE.one("table", found, end, data)

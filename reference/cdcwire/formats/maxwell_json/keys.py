@@ -14,6 +14,7 @@ from cdcwire.core.json_record import (
     expect_object,
     items_of,
     object_text,
+    whole_of,
 )
 from cdcwire.core.strict_json import JsonArray, JsonObject, Member, read_json
 from cdcwire.formats.maxwell_json.members import RULES, TEXT, written_text
@@ -47,7 +48,7 @@ def decode_key(data: bytes) -> Key:
     """
     with step("key"):
         document = read_json(data, RULES)
-        whole = Member("", document.value, document.start, document.start, document.end)
+        whole = whole_of(document)
         if isinstance(document.value, JsonArray):
             return _array_key(whole, data)
         return _hash_key(expect_object(whole, KEYS), document.end, data)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.json_record import expect_object, object_text, record_of
-from cdcwire.core.strict_json import Member, read_json
+from cdcwire.core.json_record import expect_object, object_text, record_of, whole_of
+from cdcwire.core.strict_json import read_json
 from cdcwire.formats.maxwell_json.keys import Key, decode_key, encode_key
 from cdcwire.formats.maxwell_json.members import DATA, DDL, FIELDS, OLD, RULES, TYPES, written_text
 from cdcwire.formats.maxwell_json.message import (
@@ -51,8 +51,7 @@ def decode(
 
 def _read_value(value: bytes, key: bytes | None) -> RowMessage | SchemaMessage:
     document = read_json(value, RULES)
-    end = document.end
-    found = expect_object(Member("", document.value, document.start, document.start, end), FIELDS)
+    found, end = expect_object(whole_of(document), FIELDS), document.end
     known = found.by_name
     if "encrypted" in known:
         problem = "the message is encrypted; decrypt it first"
