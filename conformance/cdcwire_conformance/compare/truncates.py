@@ -13,11 +13,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.arrow.schema import name_text
+from cdcwire.model.events import SOURCE_MEMBERS
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement
 
+_PLACES = ("commit_ts", "sequence_id", "lsn", *SOURCE_MEMBERS)  # members of positions that tell it
 _Truncates: TypeAlias = "Counter[tuple[int, str]]"
 """How often each table is truncated at a position; a table that is missing counts as 0."""
 
@@ -78,12 +80,22 @@ def _truncates(feed: OpenedFeed, options: CompareOptions) -> Iterator[tuple[Plac
 def _counted(
     statements: list[tuple[PlacedStatement, str]], options: CompareOptions, position: str | None
 ) -> _Truncates:
-    """Return how often each table is truncated. With positions, a feed may repeat a statement."""
+    """Return how often each table is truncated. A feed may repeat a statement at its position.
+
+    Debezium sends a row event of a TRUNCATE and, in some versions, its DDL too.
+    """
     if position is None:
-        return Counter((0, name) for _, name in statements)
+        once = {(_where(each) or (number,), name) for number, (each, name) in enumerate(statements)}
+        return Counter((0, name) for _, name in once)
     window = options.window
     found = {(getattr(each.position, position), name) for each, name in statements}
     return Counter(each for each in found if window is None or window.has(each[0]))
+
+
+def _where(statement: PlacedStatement) -> tuple[object, ...]:
+    """Return the place of a statement in the source; empty if its position names none."""
+    found = tuple(getattr(statement.position, name) for name in _PLACES)
+    return found if any(each is not None for each in found) else ()
 
 
 def _difference(side: SideName, truncate: tuple[int, str], position: str | None) -> DdlDifference:

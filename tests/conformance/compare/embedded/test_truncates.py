@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,34 @@ def test_truncate_that_another_format_may_not_send_is_named(
     assert "not compared: TRUNCATE of s.t (open-protocol has none in this feed)\n" in text
     both = write(tmp_path / "c", [*ROWS, TRUNCATE, ddl(4, 11, "TRUNCATE t")], "open-protocol")
     assert run(capsys, left, both)[0] == 1
+
+
+def test_row_event_and_ddl_of_one_truncate_are_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """MySQL's connector 2.7.4 sends both, 3.6.1 the row event only."""
+    rows = [
+        replace(row, position=Position(commit_ms=1_000, file="binlog.1", pos=pos, row=0))
+        for pos, row in enumerate(ROWS, 100)
+    ]
+
+    def feed(name: str, *places: int, ddl: bool) -> str:
+        events: list[Event] = [*rows]
+        for pos in places:
+            place = Position(commit_ms=1_000, file="binlog.1", pos=pos, row=0)
+            events.append(SchemaChange("truncate", None, table=T, position=place))
+            if ddl:
+                query = "TRUNCATE TABLE `t`"
+                events.append(SchemaChange("truncate", query, table=T, position=place))
+        extra = {"connector": "mysql", "source_name": "srv"}
+        return write(tmp_path / name, [replace(e, extra=extra) for e in events], "debezium-json")
+
+    both, row_events = feed("a", 200, ddl=True), feed("b", 200, ddl=False)
+    code, text = run(capsys, both, row_events)
+    assert code == 0, text
+    code, text = run(capsys, both, feed("c", 200, 300, ddl=False))
+    assert code == 1
+    assert "only right: s.t: TRUNCATE\n" in text
 
 
 def test_alter_of_one_feed_is_named_with_the_last_rows(
