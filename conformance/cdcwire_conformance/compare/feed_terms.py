@@ -23,7 +23,8 @@ from cdcwire_conformance.decode.old_rows import POSITION
 NO_RULE = "no rule asks for these"
 """The reason for members of messages that are compared of no two feeds."""
 _OF_ALL_FORMATS = (
-    "definitions of columns beyond types, forms of Kafka keys, topics and headers, unknown members"
+    "definitions of columns beyond types, forms of values that are equal, "
+    "forms of Kafka keys, topics and headers, unknown members"
 )
 
 

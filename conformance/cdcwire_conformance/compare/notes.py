@@ -18,6 +18,8 @@ from cdcwire_conformance.decode.clock_changes import ClockFacts
 from cdcwire_conformance.decode.kind_words import joined_words
 from cdcwire_conformance.decode.statements import declared_columns
 
+_BY_KEY = "; --pair-by key compares in the feeds' order"
+
 
 def window_note(rules: ComparisonRules, window: Window) -> str:
     """Return the line that names a window."""
@@ -57,10 +59,11 @@ def nothing_compared(found: Comparison) -> str:
     return f"nothing was compared: {who} change" + (f" ({', '.join(notes)})" if notes else "")
 
 
-def check_orders(found: Comparison) -> None:
+def check_orders(found: Comparison, advice: str = _BY_KEY) -> None:
     """Check that positions order the changes of each key. Raises: SchemaError.
 
-    Copies that were sent again do not matter, as their first copies came in time.
+    Copies that were sent again do not matter, as their first copies came in time. ``advice``: how
+    the rows are compared in any case.
     """
     if not found.goes_back or found.is_different:
         return
@@ -72,9 +75,7 @@ def check_orders(found: Comparison) -> None:
     where = "a feed" if table.is_final else "both feeds"
     problem = f"{position} goes back in {where}{more}"
     example = f"{table.table} at {position} {place} comes after a later change of its key"
-    raise SchemaError(
-        f"nothing was decided: {problem}: {example}; --pair-by key compares in the feeds' order"
-    )
+    raise SchemaError(f"nothing was decided: {problem}: {example}{advice}")
 
 
 def lost_parts(

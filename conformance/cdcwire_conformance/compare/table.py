@@ -23,6 +23,7 @@ from cdcwire_conformance.compare.hints import column_hint
 from cdcwire_conformance.compare.merging import merged_table
 from cdcwire_conformance.compare.notes import (
     check_all_read,
+    check_orders,
     checkpoint_notes,
     clock_notes,
     definition_notes,
@@ -204,6 +205,7 @@ def compare_table(
         )
     found = replace(found, tables=(compared,), seconds=time.monotonic() - start)
     check_all_read(found)
+    check_orders(found, advice="")
     if not found.is_different and not found.is_equal:
         raise SchemaError("nothing was compared: the feed or the table has no row")
     if not found.is_different and min(found.changes) < options.min_rows:

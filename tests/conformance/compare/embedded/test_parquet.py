@@ -216,6 +216,25 @@ def test_rows_of_each_kind_of_difference(compare: Compare, tmp_path: Path) -> No
     assert "the table lacks the change at 1 " in out
 
 
+def test_place_that_goes_back_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No order is right: a change of the key comes after a later one."""
+    key = Column("id", IntType(64), roles=frozenset({"primary", "handle"}))
+    columns = key, Column("v", IntType(64))
+    table = Table("t", "shop", columns=columns, key=("id",))
+    changes = [
+        RowChange(table, "insert", None, Image(columns, (0, at)), Position(commit_ts=at))
+        for at in (9, 4)
+    ]
+    (tmp_path / "feed").mkdir()
+    messages = get_format("craft").from_events(changes, context=Context())
+    write_messages(str(tmp_path / "feed" / "messages.jsonl"), messages)
+    feed, rows = f"craft:file:{tmp_path / 'feed'}", write_table(tmp_path / "t", pa.array([9]))
+    assert main(["compare", feed, rows]) == 2
+    assert "commit_ts goes back in a feed: shop.t at commit_ts 4" in capsys.readouterr().err
+
+
 def test_record_has_the_files_of_the_table(tmp_path: Path) -> None:
     feed = write_feed(tmp_path / "feed", IntType(64), [7])
     table = write_table(tmp_path / "t", pa.array([7]))
