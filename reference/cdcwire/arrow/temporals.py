@@ -1,7 +1,8 @@
 """Columns of dates and times: MySQL's text in one form, or native Arrow types.
 
 As text, a fraction loses its zeros at the end, so that ``10:00:00.500`` and ``10:00:00.5`` are one
-value; all else stays as sent. Native types are exact or refused. These values raise an error: a
+value. ISO 8601's ``T`` and ``Z`` go from values without a zone, as Debezium's ``isostring`` writes
+them; all else stays as sent. Native types are exact or refused. These values raise an error: a
 zero date, the year 0 (which Spark does not give to Python), 30 February. Fractions of more than six
 digits also raise an error. So does an hour beyond the day where the type has none.
 
@@ -40,6 +41,7 @@ _TIME = (
     r"(?:\.(?P<fraction>[0-9]{1,6}))?$"
 )
 _HAS_ZONE = re.compile(r":[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$")
+_LOCAL_ISO = ((r"^([^T]+)T([^TZ]+)Z$", r"\1 \2"), (r"^([^TZ]+)Z$", r"\1"))
 _DAY_US = 86_400_000_000
 _POINT, _DIGIT_ZERO = b".0"
 
@@ -88,6 +90,27 @@ def _converter(wire: TemporalType) -> Text:
         return text
 
     return convert
+
+
+def column_maker(canonical: TemporalType, target: pa.DataType) -> Callable[[pa.Array], pa.Array]:
+    """Return what makes a column of texts. Raises, when called: ValueError for a native type."""
+    is_local = isinstance(canonical, (DateType, DatetimeType)) or (
+        isinstance(canonical, TimeType) and canonical.zone is None
+    )
+
+    def column(texts: pa.Array) -> pa.Array:
+        local = _without_iso_signs(texts) if is_local else texts
+        return cut_fractions(local) if pa.types.is_string(target) else native_array(local, target)
+
+    return column
+
+
+def _without_iso_signs(texts: pa.Array) -> pa.Array:
+    if not pc.any(pc.ends_with(texts, "Z")).as_py():
+        return texts
+    for pattern, replacement in _LOCAL_ISO:
+        texts = pc.replace_substring_regex(texts, pattern, replacement)
+    return texts
 
 
 def cut_fractions(texts: pa.Array) -> pa.Array:

@@ -37,9 +37,8 @@ from cdcwire.arrow.label_columns import enum_builder, set_builder
 from cdcwire.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits, wraps
 from cdcwire.arrow.temporals import (
     TemporalType,
-    cut_fractions,
+    column_maker,
     free_texts,
-    native_array,
     text_converter,
     texts_of,
 )
@@ -175,9 +174,8 @@ def _temporal_builder(
     if not _may_become(wire, canonical):
         return None
     convert = text_converter(wire, canonical, time_zone)
-    if pa.types.is_string(target):
-        return lambda values: cut_fractions(texts_of(values, convert))
-    return lambda values: native_array(texts_of(values, convert), target)
+    column = column_maker(canonical, target)
+    return lambda values: column(texts_of(values, convert))
 
 
 def _may_become(wire: TemporalType, canonical: TemporalType) -> bool:
@@ -361,16 +359,10 @@ def _array_builder(
                 and isinstance(canonical, _TEMPORALS)
                 and text_converter(wire, canonical, time_zone) is None
             ):
-                return _temporal(target)
+                return column_maker(canonical, target)
     if isinstance(wire, TextType):
         return lambda array: build(array.cast(pa.string()).to_pylist())
     return lambda array: build(array.to_pylist())
-
-
-def _temporal(target: pa.DataType) -> Finish:
-    if pa.types.is_string(target):
-        return cut_fractions
-    return lambda array: native_array(array, target)
 
 
 def _by_distinct_values(build: Build) -> Finish:

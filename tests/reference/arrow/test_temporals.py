@@ -36,6 +36,31 @@ def test_fraction_loses_its_zeros_at_the_end(text: str | None, expected: str | N
     assert cut_fractions(texts).to_pylist() == [expected, "00:00:00.1"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        (DateType(), "2024-02-29Z", "2024-02-29"),
+        (TimeType(), "23:59:59.50Z", "23:59:59.5"),
+        (DatetimeType(), "2024-02-29T12:34:56.789Z", "2024-02-29 12:34:56.789"),
+        (DatetimeType(), "+12024-02-29T12:34:56Z", "+12024-02-29 12:34:56"),
+        (DatetimeType(), "2024-02-29T12:34:56", "2024-02-29T12:34:56"),  # as sent
+        (TimeType(zone=""), "12:34:56Z", "12:34:56Z"),
+        (DateType(), None, None),
+    ],
+)
+def test_signs_of_iso_8601_go_from_values_without_a_zone(
+    kind: Type, text: str | None, expected: str | None
+) -> None:
+    """With ``isostring`` Debezium's texts end with a Z that names no zone."""
+    found = column_builder(kind, kind, TEXT).build([text, None])
+    assert found.to_pylist() == [expected, None]
+
+
+def test_text_of_iso_8601_is_a_native_date_too() -> None:
+    found = column_builder(DateType(), DateType(), pa.date32()).build(["2024-02-29Z"])
+    assert found.to_pylist() == [date(2024, 2, 29)]
+
+
 @pytest.mark.parametrize("length", [1, 2, 3])
 @pytest.mark.parametrize("start", [0, 1, 2])
 def test_fraction_loses_its_zeros_in_a_slice(start: int, length: int) -> None:
