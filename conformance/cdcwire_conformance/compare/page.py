@@ -62,15 +62,17 @@ class _Value:
 @dataclass(frozen=True, slots=True)
 class _Column:
     name: str
-    left: _Value
-    right: _Value
+    sides: tuple[_Value, _Value]
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    """A row that differs. ``sides``: those that have it, 0 for the left one and 1 for the right."""
+
     title: str
     places: tuple[str, ...]
     columns: tuple[_Column, ...]
+    sides: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,11 @@ class _Table:
     def is_shown(self) -> bool:
         return bool(self.lines or self.groups or self.patterns)
 
+    @property
+    def has_columns(self) -> bool:
+        """Return whether a pattern is about a column; others are about whole rows."""
+        return any(pattern.column for pattern in self.patterns)
+
 
 @dataclass(frozen=True, slots=True)
 class _Input:
@@ -128,6 +135,7 @@ class _Input:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
+    title: str
     verdict: str
     state: str
     facts: tuple[tuple[str, str], ...]
@@ -171,8 +179,10 @@ def _page(found: Comparison) -> _Page:
     facts += [("Other events", line) for line in event_count_lines(found)]
     facts += [("Note", note) for note in found.notes]
     facts += [("Hint", hint) for hint in found.hints]
+    verdict = verdict_line(found)
     return _Page(
-        verdict_line(found),
+        visible(f"{verdict.partition(':')[0]}: {found.left} and {found.right}"),
+        verdict,
         "good" if found.is_equal else "bad",
         tuple((name, visible(value)) for name, value in facts),
         tuple(f"{visible(name)} ({visible(reason)})" for name, reason in _left_out(found)),
@@ -284,9 +294,11 @@ def _as_value(value: str | _Value) -> _Value:
 
 
 def _row(difference: RowDifference) -> _Row:
-    columns = tuple(_Column(column_name(each), *_values(each)) for each in difference.columns)
+    columns = tuple(_Column(column_name(each), _values(each)) for each in difference.columns)
     places = (*place_lines(difference), *due_line(difference))
-    return _Row(change_line(difference), places, columns)
+    counts = (difference.left_count, difference.right_count)
+    sides = tuple(side for side, count in enumerate(counts) if count)
+    return _Row(change_line(difference), places, columns, sides)
 
 
 def _values(column: ColumnDifference) -> tuple[_Value, _Value]:

@@ -111,6 +111,40 @@ def test_page_needs_no_network(page: str) -> None:
     assert not re.findall(r"""(?:src|href)=["'](?!#)""", page)
 
 
+def headings(page: str) -> list[list[str]]:
+    """Return the headings of each table below the first, which is the list of tables."""
+    heads = re.findall("<thead>(.*?)</thead>", page)[1:]
+    return [re.findall("<th[^>]*>(.*?)</th>", head) for head in heads]
+
+
+def test_page_has_no_columns_that_stay_empty(page: str) -> None:
+    assert headings(page) == [
+        ["Column", "Cause", "Rows", "Share", "Example", "Left", "Right"],
+        ["Column", "Left", "Right"],
+        ["Column", "Left", "Right"],
+        ["Column", "Left"],  # of the delete that only the left side has
+    ]
+
+
+def test_page_of_rows_of_one_side_has_their_values_and_no_column_of_values() -> None:
+    pytest.importorskip("jinja2", reason="needs the extra html")
+    from cdcwire_conformance.compare.page import html_text
+
+    value = ColumnDifference("after", "n", "text", ABSENT, Shown("x"))
+    rows = (RowDifference("only right", "insert", (), (), 0, 2, (value,)),)
+    table = TableComparison("t", Counts(0, 2, 0, 2, only_right=2), rows, patterns=patterns_of(rows))
+    text = html_text(replace(comparison(), tables=(table,)))
+    assert headings(text) == [["Cause", "Rows", "Share", "Example"], ["Column", "Right"]]
+    assert '<td class="value">&#34;x&#34;</td></tr>' in text
+
+
+def test_page_is_titled_by_its_verdict_and_sides(page: str) -> None:
+    title = re.search("<title>(.*)</title>", page)
+    assert title is not None
+    assert title[1].startswith("DIFFERENT: &lt;/td&gt;&lt;script&gt;")
+    assert title[1].endswith(" and craft:file:b")
+
+
 STALE, MISSING, LEFT_OVER, ALL = ("3", "4", "5"), ("10", "11"), ("20",), 40
 CUT = ColumnDifference(
     "after", "made", "datetime(6)", Shown("10:00:00.123456"), Shown("10:00:00.123")

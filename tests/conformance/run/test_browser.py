@@ -17,6 +17,17 @@ from urllib.parse import quote
 import pytest
 
 from cdcwire.registry import FORMAT_NAMES
+from cdcwire_conformance.compare.page import html_text as comparison_page
+from cdcwire_conformance.compare.patterns import patterns_of
+from cdcwire_conformance.compare.result import (
+    ABSENT,
+    ColumnDifference,
+    Comparison,
+    Counts,
+    RowDifference,
+    Shown,
+    TableComparison,
+)
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.output.html.render import render_page
@@ -306,6 +317,22 @@ def test_print_shows_no_controls(page: Any, result: Path) -> None:
     assert not page.is_visible("#filters")
     assert page.is_visible(".groups")
     assert page.is_visible("#details .bytes")
+
+
+def test_comparison_on_paper_has_both_values_whole(page: Any, tmp_path: Path) -> None:
+    """Paper does not scroll: what is beyond its right border is lost."""
+    at, text = ("updated_at_by_the_system", "2026-01-01 00:00:00.123456")
+    column = ColumnDifference("after", at, "datetime(6)", Shown(text), Shown(text[:-7]))
+    long = ColumnDifference("after", "n", "text", Shown("x" * 300), ABSENT)
+    rows = (RowDifference("changed", "update", (("id", Shown("1")),), (), 1, 1, (column, long)),)
+    table = TableComparison("t", Counts(1, 1, 1, 1, changed=1), rows, patterns=patterns_of(rows))
+    file = tmp_path / "comparison.html"
+    file.write_text(comparison_page(Comparison("left", "right", (table,))), encoding="utf-8")
+    page.set_viewport_size({"width": 688, "height": 1000})  # of A4 with its margins
+    page.emulate_media(media="print")
+    page.goto(file.as_uri())
+    borders = "nodes => nodes.map(each => each.getBoundingClientRect().right)"
+    assert max(page.eval_on_selector_all("td, th, p, dd", borders)) <= 688
 
 
 @pytest.fixture(scope="module")
