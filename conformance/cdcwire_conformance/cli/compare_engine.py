@@ -30,7 +30,8 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
     """Return the table on the right; None for a feed.
 
     For a table, the options of the right side become those of the left, so that the rest of the
-    command has two feeds. Raises: UsageError, SourceError.
+    command has two feeds. ``--right-binary`` is of the table itself. Raises: UsageError,
+    SourceError.
     """
     if parse_table_url(arguments.left) is not None:
         raise UsageError("a table is the second argument, after the feed")
@@ -44,7 +45,8 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
         raise UsageError("--pair-by does not go with a table: last rows pair by key")
     if arguments.on_error == "row":
         raise UsageError("--on-error row does not go with a table: all messages are needed")
-    for name in [name for name in vars(arguments) if name.startswith("right_")]:
+    of_feeds = [name for name in vars(arguments) if name.startswith("right_")]
+    for name in (name for name in of_feeds if name != "right_binary"):
         if getattr(arguments, name):
             raise UsageError(f"--{name.replace('_', '-')}: the right side is a table")
         setattr(arguments, name, getattr(arguments, name.replace("right_", "left_")))

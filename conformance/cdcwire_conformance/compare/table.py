@@ -117,9 +117,10 @@ def compare_table(
         is_windowed=options.window is not None,
         facts=facts_of(opened, opened, list(own), options),
     )
+    known = frozenset(own)
     opened = replace(opened, order=terms.order)
     opened, own = opened.with_last_state(own, terms.order, options)
-    name = _table_name(own, table.url, options)
+    name = _table_name(own, known, table.url, options)
     why = opened.state.unknown.get(opened.own_name(name))
     if why is not None:
         raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
@@ -215,11 +216,17 @@ def compare_table(
 
 
 def _table_name(
-    tables: Mapping[TableName, CanonicalTable], url: TableUrl | None, options: CompareOptions
+    tables: Mapping[TableName, CanonicalTable],
+    known: frozenset[TableName],
+    url: TableUrl | None,
+    options: CompareOptions,
 ) -> TableName:
-    """Return which table of a feed is compared. Raises: SchemaError if that is not known."""
+    """Return which table of a feed is compared. Raises: SchemaError if that is not known.
+
+    ``tables``: those at the end of the feed. ``known``: all that it has rows of.
+    """
     if options.include is not None:
-        missing = sorted(map(name_text, options.include - set(tables)))
+        missing = sorted(map(name_text, options.include - known))
         if missing:
             raise SchemaError(f"the feed has no rows of {', '.join(missing)}")
         tables = {name: each for name, each in tables.items() if name in options.include}

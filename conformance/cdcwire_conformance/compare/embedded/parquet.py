@@ -203,12 +203,13 @@ def _begins_with(file: Path, magic: bytes) -> bool:
 
 
 def without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows whose absent columns are NULL: a table has no absent ones."""
-    for name in ("before_has", "after_has"):
-        place = batch.schema.get_field_index(name)
-        field = batch.schema.field(place)
-        batch = batch.set_column(place, field, pa.nulls(len(batch), field.type))
-    return batch
+    """Return rows whose absent columns are NULL: a table has no absent ones.
+
+    Those of old values stay absent: their keys are filled from the new values.
+    """
+    place = batch.schema.get_field_index("after_has")
+    field = batch.schema.field(place)
+    return batch.set_column(place, field, pa.nulls(len(batch), field.type))
 
 
 def _converted(values: pa.Array, wanted: pa.Field, kind: kinds.Type) -> pa.Array:

@@ -1,0 +1,127 @@
+"""A feed against a table: keys that change in part, renamed tables, bytes that are sent as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import BytesType, Column, IntType
+from cdcwire.registry import get_format
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.sources.messages_io import write_messages
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ID = Column("id", IntType(64), roles=frozenset({"primary", "handle"}))
+
+
+def table(folder: Path, **columns: object) -> str:
+    folder.mkdir()
+    pq.write_table(pa.table(columns), folder / "part-0.parquet")
+    return f"parquet:file:{folder}"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main(["compare", *words, "--engine", "embedded"])
+    out, err = capsys.readouterr()
+    return code, out + err
+
+
+def maxwell(folder: Path, *rows: Mapping[str, object]) -> str:
+    folder.mkdir()
+    known = {"database": "shop", "table": "lines", "ts": 1, "xid": 7, "commit": True}
+    lines = "".join(json.dumps(known | row) + "\n" for row in rows)
+    (folder / "messages.jsonl").write_text(lines)
+    return f"maxwell-json:file:{folder}"
+
+
+def test_old_key_of_several_columns_is_filled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``old`` has the changed columns only: the row with the old key is gone."""
+    pytest.importorskip("sqlglot", reason="needs the extra ddl")
+    (tmp_path / "t.sql").write_text(
+        "CREATE TABLE shop.lines (a INT, b INT, v INT, PRIMARY KEY (a, b));\n"
+    )
+    feed = maxwell(
+        tmp_path / "feed",
+        {"type": "insert", "data": {"a": 1, "b": 2, "v": 3}},
+        {"type": "update", "data": {"a": 9, "b": 2, "v": 3}, "old": {"a": 1}},
+    )
+    words = ("--ddl", str(tmp_path / "t.sql"))
+    code, text = run(capsys, feed, table(tmp_path / "new", a=[9], b=[2], v=[3]), *words)
+    assert code == 0, text
+    both = table(tmp_path / "both", a=[1, 9], b=[2, 2], v=[3, 3])
+    code, text = run(capsys, feed, both, *words)
+    assert code == 1
+    assert "left over: row a=1, b=2" in text
+
+
+def test_renamed_table_is_compared_with_its_earlier_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def row(name: str, key: int) -> RowChange:
+        own = Table(name, "shop", columns=(ID,), key=("id",))
+        return RowChange(own, "insert", None, Image((ID,), (key,)), Position(commit_ts=key))
+
+    renamed = SchemaChange(
+        "query", "RENAME TABLE old TO new", 14, Table("new", "shop"), Position(commit_ts=2)
+    )
+    changes: list[Event] = [row("old", 1), renamed, row("new", 3)]
+    (tmp_path / "feed").mkdir()
+    messages = get_format("open-protocol").from_events(changes)
+    write_messages(str(tmp_path / "feed" / "messages.jsonl"), messages)
+    feed = f"open-protocol:file:{tmp_path / 'feed'}"
+    rows = table(tmp_path / "new", id=[1, 3])
+    code, text = run(capsys, feed, rows, "--include", "shop.new")
+    assert (code, "shop.old was not read; include it too" in text) == (2, True)
+    code, text = run(capsys, feed, rows, "--include", "shop.new", "--include", "shop.old")
+    assert code == 0, text
+    assert "shop.new: equal, 2 last rows" in text
+    code, text = run(capsys, feed, rows, "--include", "shop.new", "--include", "shop.oldest")
+    assert (code, text.rpartition(": ")[2]) == (2, "the feed has no rows of shop.oldest\n")
+
+
+@pytest.mark.parametrize(
+    ("stored", "option", "code"),
+    [
+        (b"\xab", "--left-binary", 0),
+        (b"ab", "--left-binary", 1),
+        (b"ab", "", 0),
+    ],
+    ids=["bytes", "hex", "as sent"],
+)
+def test_text_form_of_bytes_is_that_of_one_side(
+    stored: bytes, option: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table that keeps the text of the bytes is not what the feed says."""
+    columns = ID, Column("v", BytesType())
+    own = Table("t", "shop", columns=columns, key=("id",))
+    change = RowChange(own, "insert", None, Image(columns, (1, b"ab")), Position(commit_ts=1))
+    (tmp_path / "feed").mkdir()
+    messages = get_format("craft").from_events([change])
+    write_messages(str(tmp_path / "feed" / "messages.jsonl"), messages)
+    rows = table(tmp_path / "t", id=[1], v=[stored])
+    words = (option, "v=hex") if option else ()
+    found, text = run(capsys, f"craft:file:{tmp_path / 'feed'}", rows, *words)
+    assert found == code, text
+    assert "--right-binary" not in text
+
+
+def test_text_form_of_a_tables_bytes_is_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed = maxwell(tmp_path / "feed", {"type": "insert", "data": {"id": 1, "v": "qw=="}})
+    (tmp_path / "t.sql").write_text("CREATE TABLE shop.lines (id INT PRIMARY KEY, v BLOB);\n")
+    pytest.importorskip("sqlglot", reason="needs the extra ddl")
+    rows = table(tmp_path / "t", id=[1], v=[b"ab"])
+    words = ("--ddl", str(tmp_path / "t.sql"))
+    assert run(capsys, feed, rows, *words)[0] == 1
+    code, text = run(capsys, feed, rows, *words, "--right-binary", "v=hex")
+    assert code == 0, text
+    assert "the hex text of v of shop.lines (--right-binary)" in text
