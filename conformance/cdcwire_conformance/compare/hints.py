@@ -45,6 +45,7 @@ def one_sided(
     """Return what only one side says of the tables that both have."""
     keys: dict[str, SideName] = {}
     types: dict[str, tuple[SideName, tuple[str, ...]]] = {}
+    defined = {(table.schema, table.name) for table in options.definitions}
     for name in sorted(set(ours) & set(theirs), key=str):
         left, right = ours[name], theirs[name]
         if left.key is not None and right.key is not None and bool(left.key) is not bool(right.key):
@@ -58,7 +59,7 @@ def one_sided(
                 if (options.columns is None or column in options.columns)
                 and not is_named(column, own, options.meaning.ignored)
             )
-            if columns:
+            if columns and (own.schema, own.table) not in defined:
                 types[str(left)] = side, columns
     return OneSided(keys, types)
 

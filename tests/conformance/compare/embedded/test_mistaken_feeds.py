@@ -316,6 +316,29 @@ def test_decimals_and_floats_with_types_have_no_hint_about_types(
     assert ("have no type of c" in text) is (enabled == "false")
 
 
+def test_definition_that_is_given_is_not_proposed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Floats of decimal.handling.mode=double stay floats, whatever the table declares."""
+    pytest.importorskip("sqlglot", reason="needs the extra ddl")
+    sources = []
+    for name, kind, value in (
+        ("decimals", DecimalType(12, 2), Decimal("1.50")),
+        ("floats", FloatType(64), 1.5),
+    ):
+        columns = ID, Column("c", kind)
+        table = Table("t", "shop", columns=columns, key=("id",))
+        image = Image(columns, (1, value))
+        change = RowChange(table, "insert", None, image, Position(lsn=1, commit_ms=9))
+        sources.append(write(tmp_path / name, [change], "debezium-json"))
+    ddl = tmp_path / "t.sql"
+    ddl.write_text("CREATE TABLE shop.t (id BIGINT PRIMARY KEY, c DECIMAL(12,2));\n")
+    assert "have no type of c" in run(capsys, *sources)[1]
+    code, text = run(capsys, *sources, "--ddl", str(ddl))
+    assert (code, "have no type of c" in text) == (1, False)
+    assert "are left out with --ignore-column shop.t.c" in text
+
+
 def test_option_that_does_not_help_is_not_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
