@@ -262,7 +262,10 @@ def _connector(named: Mapping[str, object]) -> str | None:
 
 
 def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tuple[Table, Origin]:
-    """Return the table: of added fields, else of the schema's name, else the only definition."""
+    """Return the table: of added fields, else of the schema's name, else the only definition.
+
+    A name without schema is the only definition of that name.
+    """
     parsed = origin.parsed
     db, keyspace, schema, table = (
         next((v for n in (name, f"{SOURCE}{name}") if isinstance(v := named.get(n), str)), None)
@@ -276,11 +279,14 @@ def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tu
         source = source_of(_connector(named) or more.settings.other_connector)
         has_database = source.long_names_since is not None
         db = db or (parts[-4] if has_database and len(parts) > 4 else None)
-    if table is not None:
+    if table is not None and (schema or db):
         return Table(table, schema or db, db if schema and schema != db else None), origin
-    if len(more.tables) == 1 and more.tables[0].name is not None:
-        (known,) = more.tables
+    defined = [each for each in more.tables if table in (None, each.name)]
+    if len(defined) == 1 and defined[0].name is not None:
+        (known,) = defined
         return Table(known.name, known.schema, known.database), origin
+    if table is not None:
+        return Table(table, None), origin
     problem = "the table of this row is not known: set add.fields=table, or give its definition"
     raise origin.error(problem, _CLAUSE)
 

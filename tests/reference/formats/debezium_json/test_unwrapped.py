@@ -94,6 +94,15 @@ def test_only_definition_gives_table_types_and_key() -> None:
 HOURS = Table("t", "s", columns=(Column("id", IntType(32)), Column("h", TimeType(0))), key=())
 
 
+@pytest.mark.parametrize("others", [0, 1], ids=["one", "two"])
+def test_name_without_schema_is_that_of_the_only_definition(others: int) -> None:
+    """PostgreSQL's rows have no schema with ``add.fields=op,table``."""
+    named = (TABLE, replace(TABLE, name="u"), *[replace(TABLE, schema="z")] * others)
+    context = replace(UNWRAP, tables=named)
+    found = row(b'{"id":1,"m":{"a":"b"},"__op":"c","__table":"t"}', context).table
+    assert (found.schema, found.name) == (None if others else "s", "t")
+
+
 @pytest.mark.parametrize(
     ("field", "sent", "unit"),
     [
