@@ -61,6 +61,9 @@ def with_other_events(
     orders = [] if options.meaning.pairs_by_key else orders
     if options.mode == "events":
         found = replace(found, left_out=(*found.left_out, *_markers(left, right)))
+    else:
+        tombstones = *lone_tombstones("left", left), *lone_tombstones("right", right)
+        found = replace(found, left_out=(*found.left_out, *tombstones))
     if not options.ddl_events and not any(found.ddl):
         found = replace(found, left_out=(*found.left_out, *_ddl_of_one_side(left, right)))
     if not options.ddl_events and options.mode == "events":
@@ -90,6 +93,14 @@ def _markers(left: OpenedFeed, right: OpenedFeed) -> Iterator[tuple[str, str]]:
     for what in sorted({*ours, *theirs}):
         counts = f"{ours.get(what, 0):,} on the left, {theirs.get(what, 0):,} on the right"
         yield f"{what.replace('_', ' ')} events", counts
+
+
+def lone_tombstones(side: SideName, feed: OpenedFeed) -> Iterator[tuple[str, str]]:
+    """Yield a line for a feed of upserts, whose tombstones may be deletes without a row."""
+    number = feed.facts.others.markers.get("tombstone", 0)
+    if number and any(each.upserts for each in feed.facts.of_rows.values()):
+        reason = f"{number:,}; a delete that is only a tombstone leaves its last row"
+        yield f"tombstones of the {side} feed", reason
 
 
 def _ddl_of_one_side(left: OpenedFeed, right: OpenedFeed) -> list[tuple[str, str]]:

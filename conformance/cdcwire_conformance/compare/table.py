@@ -30,6 +30,7 @@ from cdcwire_conformance.compare.notes import (
     unread_of,
     window_note,
 )
+from cdcwire_conformance.compare.other_events import lone_tombstones
 from cdcwire_conformance.compare.reshaping import ReshapedSide, reshaped_tables, unfillable
 from cdcwire_conformance.compare.result import Comparison, TableComparison
 from cdcwire_conformance.compare.rules import (
@@ -153,7 +154,7 @@ def compare_table(
         )
     has_start = options.window is not None and options.window.start is not None
     rules = replace(final_rules(terms.rules), against_table=True, leaves_left_over=has_start)
-    left_out = list(_NOT_IN_A_TABLE)
+    left_out = [*_NOT_IN_A_TABLE, *lone_tombstones("left", opened)]
     if has_start:
         reason = "the feed is read from a position on, so it need not have their keys"
         left_out.append(("rows that only the table has", reason))
