@@ -110,9 +110,9 @@ class CaseMaker:
 
     def _masked(self, row: RowMessage, side: SideName, change: RowChange) -> SideCase:
         assert self.mask is not None
-        masked = self.mask.event(change)
         context = replace(row.context, blobs={}, schemas={})
         try:
+            masked = self.mask.event(change)
             messages = tuple(row.format.from_events([masked], context=context))
             sample = Sample(dict(row.context.options), (), (masked,), messages, ())
             kept, found = without_schema_files(sample, row.format)

@@ -22,11 +22,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from hashlib import shake_256
 from itertools import pairwise
 from typing import TypeAlias
 
 from cdcwire.model import kinds
 from cdcwire.model.events import NO_EXTRA, Image, RowChange
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import UNAVAILABLE, Column, Value
 
 Pad: TypeAlias = Callable[[str, int, int], int]
@@ -35,16 +37,19 @@ Pad: TypeAlias = Callable[[str, int, int], int]
 _INTEGER = re.compile(r"(-?)(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"(-?)(0|[1-9][0-9]*)\.([0-9]+)")
 _SCIENTIFIC = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)([eE][+-]?)([0-9]+)")
-_KEPT_WORDS = re.compile(r"[+-]?(?:inf|infinity|nan|snan)[0-9]*", re.IGNORECASE)
+_KEPT_WORDS = re.compile(r"[+-]?(?:inf|infinity|nan|snan)", re.IGNORECASE)
 _TIME = re.compile(
     r"([1-9]\d{3})-(\d\d)-(\d\d)(?:([ T])(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?"
 )
 _DURATION = re.compile(r"(-?)(\d{2,3}):([0-5]\d):([0-5]\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 _DURATIONS = (86_400, 360_000, 3_020_400)  # seconds: times of a day, and MySQL's longer ones
 _JSON_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?', re.DOTALL)
-_JSON_ESCAPE = re.compile(r"(\\u[0-9a-fA-F]{4}|\\.)")
+_JSON_ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+|\\.)")
+_FORM_OF_TIME = re.compile(r"[-+0-9:. TZ]*")
+_FORM_OF_INTERVAL = re.compile(r"[-+0-9:. PYMWDTHS]*")
 # The largest numbers of all types, and those below zero. A number stays between the same two.
 _BITS = (8, 16, 24, 32, 64)
+_LONGEST_WHOLE = 20  # digits of the largest of them; in longer numbers each digit changes
 _BOUNDS = sorted(bound for bits in _BITS for bound in ((1 << bits - 1) - 1, (1 << bits) - 1))
 _NEGATIVE_BOUNDS = [1 << bits - 1 for bits in _BITS]
 _TRIES = 1000  # to find a shift that changes enough digits
@@ -55,6 +60,8 @@ _DATES = (date(1000, 1, 1).toordinal(), date(9999, 12, 31).toordinal() + 1)
 _UNITS = {"ms": 3, "us": 6, "ns": 9}
 _YEARS = (1901, 2156)
 _OTHER_YEAR = 368  # days: moments that are as far apart are not of one year
+_OTHER_DECADE = 3653  # days: the years of such moments do not begin alike
+_MILLENNIUM = 365_242  # days: the years of such moments end alike
 _LARGEST_EXPONENT = 308
 # Spaces, punctuation and control characters.
 _KEPT_CATEGORIES = frozenset(
@@ -107,7 +114,8 @@ class RowMask:
     def _pad(self, column: str, purpose: str, place: int, bound: int) -> int:
         text = "\0".join((self.row, column, purpose, str(place)))
         digest = hmac.digest(self.key, text.encode("utf-8", "surrogatepass"), "sha256")
-        return int.from_bytes(digest[:16], "big") % bound
+        long = shake_256(digest).digest(16 + bound.bit_length() // 8)
+        return int.from_bytes(long, "big") % bound
 
 
 def masked_value(kind: kinds.Type, value: Value, pad: Pad) -> Value:
@@ -131,18 +139,21 @@ def masked_value(kind: kinds.Type, value: Value, pad: Pad) -> Value:
         case kinds.EnumType() | kinds.SetType():
             return _whole(value, pad) if isinstance(value, int) else _text(value, pad)
         case kinds.IntervalType() if isinstance(value, str):
+            if not _FORM_OF_INTERVAL.fullmatch(value):
+                return _text(value, pad)
             return re.sub(r"\d+", lambda found: _text(found[0], pad), value)
         case kinds.DecimalType() if isinstance(value, str):
             return value if _KEPT_WORDS.fullmatch(value) else masked_text(value, pad)
-        case kinds.BitType():
-            return _rotated(
-                value, (1 << max(value.bit_length() - 1, 0), 1 << value.bit_length()), pad
-            )
-        case kinds.YearType():
+        case kinds.BitType() if isinstance(value, int):
+            half = 1 << value.bit_length() >> 1
+            return value if value < 2 else _rotated(value, (half, 2 * half), pad)
+        case kinds.YearType() if isinstance(value, int):
             is_year = _YEARS[0] <= value < _YEARS[1]
             return _rotated(value, _YEARS, pad) if is_year else int(_number(str(value), pad))
-        case kinds.JsonType():
+        case kinds.JsonType() if isinstance(value, str):
             return _json(value, pad)
+        case kinds.TimeType(form="ms" | "us" | "ns" as form) if isinstance(value, int):
+            return _count_of_day(value, form, pad)
         case kinds.DateType(form) | kinds.DatetimeType(form=form) | kinds.TimestampType(form=form):
             return _count(value, form, pad) if isinstance(value, int) else _temporal(value, pad)
         case _:
@@ -160,7 +171,9 @@ def _plain(kind: kinds.Type, value: Value, pad: Pad) -> Value:
         return Decimal(_number(f"{value:f}", pad)) if value.is_finite() else value
     if isinstance(value, bytes):
         return _bytes(value, pad, is_text=isinstance(kind, kinds.TextType))
-    return masked_text(value, pad) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return masked_text(value, pad)
+    raise ValueError(f"a value of {kind_text(kind)} can't be masked")
 
 
 def masked_text(text: str, pad: Pad) -> str:
@@ -181,12 +194,17 @@ def _number(text: str, pad: Pad) -> str:
         return f"{_number(scientific[1], pad)}{scientific[2]}{_exponent(scientific[3], pad)}"
     sign, digits = text[: text.startswith("-")], text.lstrip("-")
     whole, dot, fraction = digits.partition(".")
-    masked = str(_whole(int(whole), pad, is_negative=bool(sign))).rjust(len(whole), "0")
-    return f"{sign}{masked}{dot}{_fraction(fraction, pad)}"
+    if len(whole) > _LONGEST_WHOLE:
+        masked = _digits(whole, "whole", pad)
+    else:
+        masked = str(_whole(int(whole), pad, is_negative=bool(sign))).rjust(len(whole), "0")
+    return f"{sign}{masked}{dot}{_digits(fraction, 'fraction', pad)}"
 
 
 def _exponent(digits: str, pad: Pad) -> str:
     """Return an exponent of as many digits, which no float is too small for."""
+    if len(digits) > _LONGEST_WHOLE:
+        return _digits(digits, "exponent", pad)
     number = int(digits)
     if number < 100:  # two digits at most
         return digits
@@ -206,10 +224,10 @@ def _whole(number: int, pad: Pad, *, is_negative: bool = False) -> int:
     return _rotated(number, (first, last + 1), pad)
 
 
-def _fraction(digits: str, pad: Pad) -> str:
+def _digits(digits: str, purpose: str, pad: Pad) -> str:
     """Return other digits; zeros stay, so that a cut or padded number is still one."""
     return "".join(
-        digit if digit == "0" else str(_moved_on(int(digit), (1, 10), pad("fraction", place, 8)))
+        digit if digit == "0" else str(_moved_on(int(digit), (1, 10), pad(purpose, place, 8)))
         for place, digit in enumerate(digits)
     )
 
@@ -232,7 +250,10 @@ def _shift(size: int, digits: int, pad: Pad, least: int = 1) -> int:
     found = 0
     for place in range(_TRIES):
         found = least + pad(f"shift {size}", place, max(size - 2 * least, 1))
-        if _changes_digits(found, digits) and _changes_digits(size - found, digits):
+        is_other_year = least != _OTHER_DECADE or (
+            _OTHER_YEAR < found % _MILLENNIUM < _MILLENNIUM - _OTHER_YEAR
+        )
+        if is_other_year and all(_changes_digits(n, digits) for n in (found, size - found)):
             break
     return found
 
@@ -350,10 +371,21 @@ def _json(text: str, pad: Pad) -> str:
         if not token.startswith('"'):
             return _number(token, pad)
         parts = _JSON_ESCAPE.split(token[1:-1])
-        inner = (each if number % 2 else _text(each, pad) for number, each in enumerate(parts))
-        return f'"{"".join(inner)}"'
+        return f'"{"".join(_json_part(each, pad) for each in parts)}"'
 
     return _JSON_TOKEN.sub(other, text)
+
+
+def _json_part(text: str, pad: Pad) -> str:
+    r"""Return other characters for those of a text and of \\uXXXX; other escapes of JSON stay."""
+    if not text.startswith("\\"):
+        return _text(text, pad)
+    if not text.startswith("\\u"):
+        return text
+    units = bytes.fromhex(text.replace("\\u", ""))
+    other = _text(units.decode("utf-16-be", "surrogatepass"), pad)
+    masked = other.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{masked[place : place + 4]}" for place in range(0, len(masked), 4))
 
 
 def _temporal(text: str, pad: Pad) -> str:
@@ -364,6 +396,8 @@ def _temporal(text: str, pad: Pad) -> str:
     moved = None if found is None else _time(found, pad)
     if moved is not None:
         return moved
+    if not _FORM_OF_TIME.fullmatch(text):
+        return _text(text, pad)
     return re.sub(r"[1-9][0-9]*", lambda digits: _part_of_date(digits[0], pad), text)
 
 
@@ -399,16 +433,20 @@ def _duration(found: re.Match[str], pad: Pad) -> str:
     """Return a time of day, or a time of MySQL, moved on by an hour or more."""
     sign, hour, minute, second, fraction, zone = found.groups()
     seconds = int(hour) * 3600 + int(minute) * 60 + int(second)
+    moved = _moved_clock(seconds, pad)
+    if moved is None:
+        return _text(found[0], pad)
+    clock = _clock(moved).rjust(len(hour) + 6, "0")
+    return f"{sign}{clock}{_parts(fraction, pad)}{zone or ''}"
+
+
+def _moved_clock(seconds: int, pad: Pad) -> int | None:
+    """Return the seconds of a time moved on by an hour or more; None for one that is too long."""
     for first, end in pairwise((1, *_DURATIONS)):
         if first <= seconds < end:
             by = _shift(end - first, 1, pad, least=3600)
-            seconds = first + (seconds - first + by) % (end - first)
-            break
-    else:
-        if seconds:
-            return _text(found[0], pad)
-    clock = _clock(seconds).rjust(len(hour) + 6, "0")
-    return f"{sign}{clock}{_parts(fraction, pad)}{zone or ''}"
+            return first + (seconds - first + by) % (end - first)
+    return None if seconds else 0
 
 
 def _clock(seconds: int) -> str:
@@ -416,7 +454,7 @@ def _clock(seconds: int) -> str:
 
 
 def _parts(fraction: str | None, pad: Pad) -> str:
-    return "" if fraction is None else f".{_fraction(fraction[1:], pad)}"
+    return "" if fraction is None else f".{_digits(fraction[1:], 'fraction', pad)}"
 
 
 def _moved(seconds: int, *, has_time: bool, pad: Pad) -> int | None:
@@ -429,10 +467,22 @@ def _moved(seconds: int, *, has_time: bool, pad: Pad) -> int | None:
     if limits is None:
         return None
     first, end = limits
-    by = _shift(end - first, len(str(end - _EPOCH)), pad, least=_OTHER_YEAR) * _DAY
+    by = _shift(end - first, len(str(end - _EPOCH)), pad, least=_OTHER_DECADE) * _DAY
     if has_time:
         by += pad("seconds", 0, _DAY)
     return first * _DAY + (seconds - first * _DAY + by) % ((end - first) * _DAY)
+
+
+def _count_of_day(value: int, form: str, pad: Pad) -> int:
+    """Return a count of parts of a second since midnight, moved on as its text would be."""
+    digits = _UNITS[form]
+    unit: int = 10**digits
+    seconds, parts = divmod(abs(value), unit)
+    moved = _moved_clock(seconds, pad)
+    if moved is None:
+        return int(_number(str(value), pad))
+    found = moved * unit + int(_digits(f"{parts:0{digits}}", "fraction", pad))
+    return -found if value < 0 else found
 
 
 def _count(value: int, form: str, pad: Pad) -> int:
@@ -446,5 +496,5 @@ def _count(value: int, form: str, pad: Pad) -> int:
     moved = _moved(seconds + _EPOCH * _DAY, has_time=True, pad=pad)
     if moved is None:
         return int(_number(str(value), pad))
-    fraction = _fraction(f"{parts:0{digits}}", pad) if digits else "0"
+    fraction = _digits(f"{parts:0{digits}}", "fraction", pad) if digits else "0"
     return (moved - _EPOCH * _DAY) * unit + int(fraction)
