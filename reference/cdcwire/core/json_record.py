@@ -70,6 +70,7 @@ class Declared:
     default: Any
     null: str | None
     always: bool
+    required: bool
 
 
 def member(
@@ -81,15 +82,21 @@ def member(
     default: Any = MISSING,
     null: str | None = None,
     always: bool = False,
+    required: bool = False,
 ) -> Any:
     """Declare a field as a member. ``name``: by default that of the field.
 
     With a ``default`` the member may be missing, and it is left out where it has this value.
-    ``always``: it is not left out, and None is written as null. ``null``: the field that says
-    whether the member was null; "" if null means the same as a missing member.
+    ``always``: it is not left out, and None is written as null. ``required``: nor may it be
+    missing; the default is that of the field alone. ``null``: the field that says whether the
+    member was null; "" if null means the same as a missing member.
     """
-    about = {"declared": (name, form, clause, subject, default, null, always)}
-    return field(metadata=about) if default is MISSING else field(default=default, metadata=about)
+    required = required or default is MISSING
+    about = (name, form, clause, subject, default, null, always or required, required)
+    metadata = {"declared": about}
+    if default is MISSING:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 def unknown_members(clause: str) -> Any:
@@ -119,6 +126,26 @@ class Record:
     by_name: Mapping[str, Declared]
     unknown: str
     unknown_clause: str
+    # What reading and writing need of each member, in one tuple for speed.
+    _reads: tuple[tuple[Any, ...], ...] = field(init=False, repr=False, compare=False)
+    _writes: tuple[tuple[Any, ...], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        reads = tuple(
+            (each.name, each.field, each.form.read, each.clause, each.null, each.required)
+            for each in self.by_name.values()
+        )
+        writes = tuple(
+            ("", self.unknown, None, "", None, None, False)
+            if each is None
+            else (
+                *(each.name, each.field, each.form.write, each.clause),
+                *(each.default, each.null, each.always),
+            )
+            for each in self.members
+        )
+        object.__setattr__(self, "_reads", reads)
+        object.__setattr__(self, "_writes", writes)
 
     def read(self, found: JsonObject, end: int, data: bytes) -> dict[str, Any]:
         """Return the fields of an object that ends at ``end`` of ``data``. Raises: DecodeError."""
@@ -126,16 +153,16 @@ class Record:
         values: dict[str, Any] = {}
         name = ""
         try:
-            for name, each in self.by_name.items():
+            for name, field_, read, clause, null, required in self._reads:
                 given = known.get(name)
                 if given is None:
-                    if each.default is MISSING:
+                    if required:
                         raise self.missing(name, end)
-                elif given.value is None and each.null is not None:
-                    if each.null:
-                        values[each.null] = True
+                elif null is not None and given.value is None:
+                    if null:
+                        values[null] = True
                 else:
-                    values[each.field] = each.form.read(given, data, each.clause)
+                    values[field_] = read(given, data, clause)
         except DecodeError as error:
             error.path = (name, *error.path)
             raise
@@ -162,18 +189,21 @@ class Record:
     def write(self, value: object, quoted: Quote) -> dict[str, str]:
         """Return the members as JSON texts. Raises: EncodeError."""
         texts: dict[str, str] = {}
-        for each in self.members:
-            if each is None:
-                self._write_unknown(getattr(value, self.unknown), texts)
-                continue
-            held = getattr(value, each.field)
-            if held is None and each.always:
-                texts[each.name] = "null"
-            elif held != each.default or each.always:
-                with step(each.name):
-                    texts[each.name] = each.form.write(held, each.clause, quoted)
-            elif each.null and getattr(value, each.null):
-                texts[each.name] = "null"
+        name = ""
+        try:
+            for name, field_, write, clause, default, null, always in self._writes:
+                held = getattr(value, field_)
+                if write is None:
+                    self._write_unknown(held, texts)
+                elif held is None and always:
+                    texts[name] = "null"
+                elif always or held != default:
+                    texts[name] = write(held, clause, quoted)
+                elif null and getattr(value, null):
+                    texts[name] = "null"
+        except EncodeError as error:
+            error.path = (name, *error.path) if name else error.path
+            raise
         return texts
 
     def _write_unknown(self, unknown: Unknown, texts: dict[str, str]) -> None:
@@ -201,10 +231,13 @@ class Record:
             spans.add(given.end, path, text, known.clause, value=value, subject=subject)
 
 
-def record_of(declared: type[Any]) -> Record:
-    """Return the members that the fields of a class declare."""
+def record_of(declared: type[Any], clause: str = "") -> Record:
+    """Return the members that the fields of a class declare.
+
+    ``clause``: of other members, if no field keeps them.
+    """
     members: list[Declared | None] = []
-    unknown = clause = ""
+    unknown = ""
     for each in fields(declared):
         if "declared" in each.metadata:
             name, *about = each.metadata["declared"]
@@ -214,6 +247,17 @@ def record_of(declared: type[Any]) -> Record:
             members.append(None)
     by_name = {each.name: each for each in members if each is not None}
     return Record(tuple(members), by_name, unknown, clause)
+
+
+def add_members(
+    spans: Spans, given: Member, path: Path, clause: str, record: Record, event: int | None = 0
+) -> None:
+    """Add the spans of an object whose members have one value each."""
+    members = expect_object(given, clause).members
+    spans.add(given.start + 1, path, f"{len(members)} members", clause)
+    for each in members:
+        record.add(spans, each, path, event)
+    spans.add(given.end, path, "end", clause)
 
 
 def add_parts(
@@ -239,7 +283,11 @@ def add_parts(
 
 def object_text(texts: Mapping[str, str], quoted: Quote) -> str:
     """Return an object of members that are JSON texts already."""
-    return f"{{{','.join([f'{quoted(name)}:{text}' for name, text in texts.items()])}}}"
+    members = [
+        f'"{name}":{text}' if name.isidentifier() and name.isascii() else f"{quoted(name)}:{text}"
+        for name, text in texts.items()
+    ]
+    return f"{{{','.join(members)}}}"
 
 
 def wrong(value: JsonValue, wanted: str, start: int, clause: str) -> DecodeError:

@@ -17,27 +17,25 @@ from cdcwire.apache_avro.schema import AvroType, Primitive, Union, parse_schema
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import Number
-from cdcwire.formats.simple.json_wire import check_row, missing_side
+from cdcwire.formats.simple.json_wire import check_row, fault_of_row
 from cdcwire.formats.simple.members import AVRO, FIELDS, ROWS
 from cdcwire.formats.simple.message import (
     DDL_TYPES,
-    DELETE,
     DML_TYPES,
-    INSERT,
     VERSION,
     Bootstrap,
-    Cell,
     Checksum,
-    ColumnSchema,
-    DataType,
     Ddl,
     Dml,
-    IndexSchema,
     Message,
-    Row,
-    TableSchema,
-    Timestamp,
     Watermark,
+)
+from cdcwire.formats.simple.rows import Cell, Row, Timestamp
+from cdcwire.formats.simple.table_schemas import (
+    ColumnSchema,
+    DataType,
+    IndexSchema,
+    TableSchema,
 )
 from cdcwire.model.paths import Path
 from cdcwire.mysql.values import read_text
@@ -193,13 +191,20 @@ def read_message(reader: Reader) -> Message:
         raise DecodeError(problem, 3, FIELDS, ("version",))
     match kind:
         case "WATERMARK":
-            return Watermark(_unsigned(values[1]), values[2])
+            return Watermark(commit_ts=_unsigned(values[1]), build_ts=values[2])
         case "BOOTSTRAP":
-            return Bootstrap(values[1], _schema_of(values[2]))
+            return Bootstrap(build_ts=values[1], table_schema=_schema_of(values[2]))
         case "DDL":
             _, type_, sql, commit_ts, build_ts, *schemas = values
             after, before = (None if each is None else _schema_of(each) for each in schemas)
-            return Ddl(type_, sql, _unsigned(commit_ts), build_ts, after, before)
+            return Ddl(
+                type=type_,
+                sql=sql,
+                commit_ts=_unsigned(commit_ts),
+                build_ts=build_ts,
+                table_schema=after,
+                pre_table_schema=before,
+            )
         case _:
             return _row_of(values, datums.places)
 
@@ -215,27 +220,24 @@ def _row_of(values: tuple[Any, ...], places: dict[Path, int]) -> Dml:
     for name, row in (("data", data), ("old", old)):
         rows.append(None if row is None else _cells(row, name, places))
     offset = places["payload", "schemaVersion"]
-    for name, row, other in (("data", data, DELETE), ("old", old, INSERT)):
-        if row is not None and kind == other:
-            raise DecodeError(f"the type {kind} has no {name}", offset, ROWS, (name,))
     message = Dml(
-        kind,
-        _unsigned(commit_ts),
-        build_ts,
-        database,
-        table,
-        table_id,
-        _unsigned(version),
-        location,
-        only_key,
-        None if checksum is None else Checksum(*checksum),
-        rows[0],
-        rows[1],
+        database=database,
+        table=table,
+        table_id=table_id,
+        type=kind,
+        commit_ts=_unsigned(commit_ts),
+        build_ts=build_ts,
+        schema_version=_unsigned(version),
+        claim_check_location=location,
+        handle_key_only=only_key,
+        checksum=None if checksum is None else Checksum(*checksum),
+        data=rows[0],
+        old=rows[1],
         offset=offset,
     )
-    missing = missing_side(message, may_be_empty=False)
-    if missing:
-        raise DecodeError(f"the type {kind} needs {missing}", message.offset, ROWS, (missing,))
+    fault = fault_of_row(message, may_be_empty=False)
+    if fault is not None:
+        raise DecodeError(fault[0], offset, ROWS, (fault[1],))
     return message
 
 
@@ -261,20 +263,11 @@ def _schema_of(values: tuple[Any, ...]) -> TableSchema:
         table_id,
         _unsigned(version),
         tuple(
-            ColumnSchema(name, _type_of(kind), nullable, default)
+            ColumnSchema(name, DataType(*kind), nullable, default)
             for name, kind, nullable, default in columns
         ),
-        tuple(
-            IndexSchema(name, unique, primary, nullable, names)
-            for name, unique, primary, nullable, names in indexes
-        ),
+        tuple(IndexSchema(*index) for index in indexes),
     )
-
-
-def _type_of(values: tuple[Any, ...]) -> DataType:
-    mysql_type, charset, collate, length, decimal, elements, unsigned, zerofill = values
-    more = (decimal, elements, unsigned, zerofill)
-    return DataType(mysql_type, charset, collate, length, *more)
 
 
 def _unsigned(number: int) -> int:

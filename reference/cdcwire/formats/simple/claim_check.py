@@ -11,19 +11,14 @@ from contextlib import nullcontext
 from cdcwire.core.claim_check import read_claim_check
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.formats.simple.members import CLAIM_CHECK, RULES
-from cdcwire.formats.simple.message import Dml, Row
+from cdcwire.formats.simple.message import RECORDS, Dml
+from cdcwire.formats.simple.rows import Row
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.formats.simple.wire import read_message
 from cdcwire.model.paths import Path
 
-_SAME = {
-    "database": "database",
-    "table": "table",
-    "table_id": "tableID",
-    "type": "type",
-    "commit_ts": "commitTs",
-    "schema_version": "schemaVersion",
-}
+_SAME = ("database", "table", "table_id", "type", "commit_ts", "schema_version")
+_MEMBERS = {each.field: name for name, each in RECORDS[Dml].by_name.items()}
 
 
 def read_stored(data: bytes, sent: Dml, settings: Settings) -> Dml:
@@ -40,9 +35,9 @@ def read_stored(data: bytes, sent: Dml, settings: Settings) -> Dml:
             raise DecodeError("the stored message is not a row", 0, CLAIM_CHECK)
         if message.claim_check_location:
             raise DecodeError("the stored message itself has a claim check", 0, CLAIM_CHECK)
-        for name, member in _SAME.items():
+        for name in _SAME:
             if getattr(message, name) != getattr(sent, name):
-                raise _is_another(member, (member,))
+                raise _is_another(_MEMBERS[name], (_MEMBERS[name],))
         for side, cut, whole in (("data", sent.data, message.data), ("old", sent.old, message.old)):
             _check_side(side, cut or (), whole or ())
     return message

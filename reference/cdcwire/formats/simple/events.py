@@ -13,6 +13,7 @@ from dataclasses import replace
 from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.json_record import whole_of
 from cdcwire.core.strict_json import read_json
 from cdcwire.formats.simple.claim_check import read_stored
 from cdcwire.formats.simple.definitions import (
@@ -39,18 +40,17 @@ from cdcwire.formats.simple.message import (
     DELETE,
     INSERT,
     Bootstrap,
-    Cell,
     Checksum,
     Ddl,
     Dml,
     Message,
-    Row,
-    TableSchema,
     Watermark,
 )
+from cdcwire.formats.simple.rows import Cell, Row
 from cdcwire.formats.simple.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.simple.table_schemas import read_schema_value, written_schema
+from cdcwire.formats.simple.table_schemas import SCHEMA, TableSchema
 from cdcwire.formats.simple.values import as_sent, read_value, write_value
+from cdcwire.golang.json_text import json_string
 from cdcwire.model.events import (
     NO_EXTRA,
     Event,
@@ -104,8 +104,9 @@ def events_of(
     match message:
         case Bootstrap():
             return []
-        case Watermark(commit_ts, build_ts):
-            return [Progress("watermark", Position(commit_ts=commit_ts, sent_ms=build_ts))]
+        case Watermark():
+            position = Position(commit_ts=message.commit_ts, sent_ms=message.build_ts)
+            return [Progress("watermark", position)]
         case Ddl():
             return [_schema_change(message, settings)]
         case Dml():
@@ -121,9 +122,9 @@ def _schema_change(message: Ddl, settings: Settings) -> SchemaChange:
     extra: dict[str, str | bytes | None] = {}
     # The model has no place for all of a table schema: its text keeps the rest.
     if schema is not None and (table is None or not _is_whole(schema, table, settings)):
-        extra["table_schema"] = written_schema(schema)
+        extra["table_schema"] = _text_of_schema(schema)
     if message.pre_table_schema is not None:
-        extra["pre_table_schema"] = written_schema(message.pre_table_schema)
+        extra["pre_table_schema"] = _text_of_schema(message.pre_table_schema)
     if table is not None and not table.columns:
         table = replace(table, columns=None, key=None)
     position = Position(commit_ts=message.commit_ts, sent_ms=message.build_ts)
@@ -233,11 +234,12 @@ class MessageWriter:
                 if content in self._sent:
                     return [row]
                 self._sent.add(content)
-                return [Bootstrap(row.build_ts, schema), row]
+                return [Bootstrap(build_ts=row.build_ts, table_schema=schema), row]
             case SchemaChange():
                 return [self._ddl(event)]
             case Progress(what="watermark"):
-                return [Watermark(*_times(event.position))]
+                commit_ts, build_ts = _times(event.position)
+                return [Watermark(commit_ts=commit_ts, build_ts=build_ts)]
             case _:
                 problem = f"there is no message for {event.what!r}"
                 raise EncodeError(problem, TYPES, ("what",))
@@ -296,16 +298,16 @@ class MessageWriter:
             sides = [side or None for side in sides]
         commit_ts, build_ts = _times(event.position)
         return Dml(
-            kind,
-            commit_ts,
-            build_ts,
-            event.table.schema or "",
-            event.table.name or "",
-            _number(event.extra, "table_id", FIELDS) or 0,
-            event.table.version or 0,
-            location or None,
-            True if is_cut else None,
-            _checksum(event.extra),
+            database=event.table.schema or "",
+            table=event.table.name or "",
+            table_id=_number(event.extra, "table_id", FIELDS) or 0,
+            type=kind,
+            commit_ts=commit_ts,
+            build_ts=build_ts,
+            schema_version=event.table.version or 0,
+            claim_check_location=location or None,
+            handle_key_only=True if is_cut else None,
+            checksum=_checksum(event.extra),
             data=sides[0],
             old=sides[1],
         )
@@ -342,7 +344,19 @@ class MessageWriter:
             check_columns(table)
             with step("table"):
                 after = schema_of(table, self.settings)
-        return Ddl(kind, event.query, *_times(event.position), after, before)
+        commit_ts, build_ts = _times(event.position)
+        return Ddl(
+            type=kind,
+            sql=event.query,
+            commit_ts=commit_ts,
+            build_ts=build_ts,
+            table_schema=after,
+            pre_table_schema=before,
+        )
+
+
+def _text_of_schema(schema: TableSchema) -> str:
+    return SCHEMA.write(schema, SCHEMAS, json_string)
 
 
 def _schema_of_extra(extra: Extra, name: str) -> TableSchema | None:
@@ -351,8 +365,7 @@ def _schema_of_extra(extra: Extra, name: str) -> TableSchema | None:
         return None
     try:
         data = text.encode() if isinstance(text, str) else text
-        document = read_json(data, RULES)
-        return read_schema_value(document.value, document.start, document.end)
+        return SCHEMA.read(whole_of(read_json(data, RULES)), data, SCHEMAS)
     except (DecodeError, UnicodeEncodeError) as error:
         raise EncodeError(f"not a table schema: {error}", SCHEMAS, ("extra", name)) from None
 

@@ -6,11 +6,10 @@ from cdcwire.core.guess import Guess, JsonObject, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.simple.avro_wire import FIRST_BYTE, MESSAGE_TYPES
-from cdcwire.formats.simple.message import BOOTSTRAP, DDL_TYPES, DML_TYPES, WATERMARK
+from cdcwire.formats.simple.message import CLASSES, RECORDS, Watermark
 from cdcwire.mysql.identify import compressions_of
 
-_MEMBERS = {"version", "type", "commitTs", "buildTs"}
-_TYPES = frozenset({*DML_TYPES, *DDL_TYPES, BOOTSTRAP, WATERMARK})
+_MEMBERS = RECORDS[Watermark].by_name.keys()
 _AVRO_STARTS = {bytes((FIRST_BYTE, 2 * kind, 2 * kind, 2)) for kind in range(len(MESSAGE_TYPES))}
 
 
@@ -38,7 +37,7 @@ def identify(message: Message) -> Guess | None:
 
 
 def _of_object(found: JsonObject, value: bytes) -> Guess | None:
-    if not found.keys() >= _MEMBERS or found["type"] not in _TYPES:
+    if not found.keys() >= _MEMBERS or found["type"] not in CLASSES:
         return None
     options: dict[str, OptionValue] = {}
     if found.get("claimCheckLocation"):

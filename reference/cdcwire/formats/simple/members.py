@@ -1,10 +1,12 @@
-"""Rules of the JSON, and its members, with the clauses of the page."""
+"""Rules of the JSON and the forms of its members, with the clauses of the page."""
 
 from __future__ import annotations
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.strict_json import JsonArray, JsonRules, Member, json_kind
-from cdcwire.mysql.json_members import INT64_END, MAX_DEPTH, MAX_NAME_BYTES, JsonMembers
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.json_record import INT64_END, UINT64_END, Form, JsonForms, Quote, array_of
+from cdcwire.core.strict_json import JsonRules, Member, Number
+from cdcwire.model.tso import ms_of_tso
+from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES
 
 RULES = JsonRules(
     text_clause="simple: json text",
@@ -17,6 +19,8 @@ FIELDS = "simple: fields"
 UNKNOWN = "simple: unknown members"
 TYPES = "simple: event types"
 ROWS = "simple: rows"
+VALUES = "simple: values"
+TIMESTAMPS = "simple: timestamp values"
 SCHEMAS = "simple: table schemas"
 SCHEMA_VERSIONS = "simple: schema versions"
 DDL = "simple: ddl events"
@@ -28,27 +32,44 @@ CLAIM_CHECK = "simple: claim check"
 COMPRESSION = "simple: compression"
 AVRO = "simple: avro"
 
-MEMBERS = JsonMembers(RULES, FIELDS)
+FORMS = JsonForms(RULES)
+TEXT, NAME, TEXTS = FORMS.text, FORMS.name, array_of(FORMS.text)
+UINT32 = FORMS.integer(0, 1 << 32)
+UINT64 = FORMS.integer(0, UINT64_END)
+INT64 = FORMS.integer(-INT64_END, INT64_END)
+MILLISECONDS = FORMS.integer(-INT64_END, INT64_END, int)
+TSO = FORMS.integer(0, UINT64_END, ms_of_tso)
 
 
-def signed(member: Member, clause: str = FIELDS) -> int:
-    """Return a 64-bit integer. Raises: DecodeError."""
-    return MEMBERS.integer_of(member, -INT64_END, INT64_END, clause)
+def word_of(*allowed: str) -> Form[str]:
+    """Return the form of a string that is one of some words."""
+
+    def problem(word: str) -> str:
+        return f"type {word!r:.40} is not one of {', '.join(allowed)}"
+
+    def read(given: Member, data: bytes, clause: str) -> str:
+        word = TEXT.read(given, data, clause)
+        if word not in allowed:
+            raise DecodeError(problem(word), given.start, clause)
+        return word
+
+    def write(word: str, clause: str, quoted: Quote) -> str:
+        if word not in allowed:
+            raise EncodeError(problem(word), clause)
+        return quoted(word)
+
+    return Form(read, write)
 
 
-def texts_of(member: Member, clause: str) -> tuple[str, ...]:
-    """Return the strings of an array. Raises: DecodeError."""
-    array = array_of(member, clause)
-    for index, item in enumerate(array.items):
-        if not isinstance(item, str):
-            problem = f"it is {json_kind(item)}, not a string"
-            raise DecodeError(problem, array.places[2 * index], clause, (member.name, index))
-    return tuple(item for item in array.items if isinstance(item, str))
+def only(number: int, shown: Form[int] = INT64) -> Form[int]:
+    """Return the form of an integer that is always the same. ``shown``: one that shows it."""
+    wanted = Number(str(number))
 
+    def read(given: Member, data: bytes, clause: str) -> int:
+        if given.value != wanted:
+            found = INT64.read(given, data, clause)
+            if found != number:  # -0 is 0
+                raise DecodeError(f"it is {found}, and must be {number}", given.start, clause)
+        return number
 
-def array_of(member: Member, clause: str) -> JsonArray:
-    """Return the array that a member holds. Raises: DecodeError."""
-    if not isinstance(member.value, JsonArray):
-        problem = f"it is {json_kind(member.value)}, not an array"
-        raise DecodeError(problem, member.start, clause, (member.name,))
-    return member.value
+    return Form(read, FORMS.integer(number, number + 1).write, shown.shown)

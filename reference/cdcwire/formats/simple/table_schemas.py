@@ -1,180 +1,79 @@
-"""Table schemas in JSON: ``tableSchema`` and ``preTableSchema``, reader and writer side by side."""
+"""Table schemas: the members ``tableSchema`` and ``preTableSchema``, and the fields in Avro."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.strict_json import JsonValue, Member, Number, json_kind
-from cdcwire.formats.simple.members import MEMBERS, RULES, SCHEMAS, array_of, signed, texts_of
-from cdcwire.formats.simple.message import ColumnSchema, DataType, IndexSchema, TableSchema
-from cdcwire.golang.json_text import json_string
-from cdcwire.mysql.json_members import INT64_END, UINT64_END, Members, expect_object, write_integer
+from cdcwire.core.json_record import FLAG, Form, Quote, array_of, member, nested
+from cdcwire.core.strict_json import Member, Number
+from cdcwire.formats.simple.members import FORMS, INT64, NAME, SCHEMAS, TEXT, TEXTS, UINT64
 
-_MAX_DEFAULT_DIGITS = 20
-_UINT32_END = 1 << 32
+Default: TypeAlias = "str | bytes | Number | None"
 
 
-def read_schema(member: Member) -> TableSchema:
-    """Return the table schema that a member holds. Raises: DecodeError."""
-    with step(member.name):
-        return read_schema_value(member.value, member.start, member.end)
+def _read_default(given: Member, data: bytes, clause: str) -> Default:
+    if isinstance(given.value, Number):
+        FORMS.integer_of(given.value, given.start, clause)
+        return given.value
+    return TEXT.read(given, data, clause)
 
 
-def read_schema_value(value: JsonValue, start: int, end: int) -> TableSchema:
-    """Return the table schema that a JSON value is. Raises: DecodeError."""
-    known = expect_object(value, start, SCHEMAS).by_name
-    columns = _required(known, "columns", end)
-    indexes = _required(known, "indexes", end)
-    return TableSchema(
-        schema=MEMBERS.name_of(_required(known, "schema", end), SCHEMAS),
-        table=MEMBERS.name_of(_required(known, "table", end), SCHEMAS),
-        table_id=signed(_required(known, "tableID", end), SCHEMAS),
-        version=MEMBERS.integer_of(_required(known, "version", end), 0, UINT64_END, SCHEMAS),
-        columns=tuple(_read_column(*each) for each in _objects(columns)),
-        indexes=tuple(_read_index(*each) for each in _objects(indexes)),
-    )
-
-
-def _required(known: Members, name: str, end: int) -> Member:
-    return MEMBERS.required(known, name, end, SCHEMAS)
-
-
-def _objects(member: Member) -> Iterable[tuple[Members, int, tuple[str, int]]]:
-    """Yield the members of each object of an array, its end, and its path."""
-    array = array_of(member, SCHEMAS)
-    for index, item in enumerate(array.items):
-        path = (member.name, index)
-        start, end = array.places[2 * index : 2 * index + 2]
-        yield expect_object(item, start, SCHEMAS, path).by_name, end, path
-
-
-def _read_column(known: Members, end: int, path: tuple[str, int]) -> ColumnSchema:
-    with step(*path):
-        member = _required(known, "dataType", end)
-        default = known.get("default")
-        value = None if default is None else default.value
-        if isinstance(value, Number):
-            if not value.is_integer or value.digits > _MAX_DEFAULT_DIGITS:
-                problem = f"the default {value.text:.40} is not an integer of 64 bits"
-                raise DecodeError(problem, default.start, SCHEMAS, ("default",))  # type: ignore[union-attr]  # it has a value
-        elif not isinstance(value, (str, type(None))):
-            problem = f"it is {json_kind(value)}, not a default"
-            raise DecodeError(problem, default.start, SCHEMAS, ("default",))  # type: ignore[union-attr]  # it has a value
-        return ColumnSchema(
-            name=MEMBERS.name_of(_required(known, "name", end), SCHEMAS),
-            data_type=_read_type(member),
-            nullable=MEMBERS.flag_of(_required(known, "nullable", end), SCHEMAS),
-            default=value,
-        )
-
-
-def _read_type(member: Member) -> DataType:
-    with step("dataType"):
-        known = expect_object(member.value, member.start, SCHEMAS).by_name
-        mysql_type, charset, collate = (
-            MEMBERS.text_of(_required(known, name, member.end), SCHEMAS)
-            for name in ("mysqlType", "charset", "collate")
-        )
-        decimal, elements = known.get("decimal"), known.get("elements")
-        flags = [
-            MEMBERS.flag_of(known[name], SCHEMAS) if name in known else None
-            for name in ("unsigned", "zerofill")
-        ]
-        return DataType(
-            mysql_type,
-            charset,
-            collate,
-            length=signed(known["length"], SCHEMAS) if "length" in known else 0,
-            decimal=None if decimal is None else signed(decimal, SCHEMAS),
-            elements=None if elements is None else texts_of(elements, SCHEMAS),
-            unsigned=flags[0],
-            zerofill=flags[1],
-        )
-
-
-def _read_index(known: Members, end: int, path: tuple[str, int]) -> IndexSchema:
-    with step(*path):
-        unique, primary, nullable = (
-            MEMBERS.flag_of(_required(known, name, end), SCHEMAS)
-            for name in ("unique", "primary", "nullable")
-        )
-        return IndexSchema(
-            MEMBERS.text_of(_required(known, "name", end), SCHEMAS),
-            unique,
-            primary,
-            nullable,
-            texts_of(_required(known, "columns", end), SCHEMAS),
-        )
-
-
-def written_schema(schema: TableSchema) -> str:
-    """Return the JSON of a table schema. Raises: EncodeError."""
-    columns = []
-    for index, column in enumerate(schema.columns):
-        with step("columns", index):
-            columns.append(_written_column(column))
-    indexes = []
-    for index, each in enumerate(schema.indexes):
-        with step("indexes", index):
-            indexes.append(_written_index(each))
-    return (
-        f'{{"schema":{text(schema.schema)},"table":{text(schema.table)},'
-        f'"tableID":{write_integer(schema.table_id, -INT64_END, INT64_END, SCHEMAS)},'
-        f'"version":{write_integer(schema.version, 0, UINT64_END, SCHEMAS)},'
-        f'"columns":[{",".join(columns)}],"indexes":[{",".join(indexes)}]}}'
-    )
-
-
-def _written_column(column: ColumnSchema) -> str:
-    kind, default = column.data_type, column.default
-    members = [
-        f'"mysqlType":{text(kind.mysql_type)}',
-        f'"charset":{text(kind.charset)}',
-        f'"collate":{text(kind.collate)}',
-    ]
-    if kind.length:
-        length = write_integer(kind.length, -INT64_END, INT64_END, SCHEMAS)
-        members.append(f'"length":{length}')
-    if kind.decimal is not None:
-        decimal = write_integer(kind.decimal, -INT64_END, INT64_END, SCHEMAS)
-        members.append(f'"decimal":{decimal}')
-    if kind.elements is not None:
-        members.append(f'"elements":{_texts(kind.elements)}')
-    for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill)):
-        if flag is not None:
-            members.append(f'"{name}":{_flag(flag)}')
+def _write_default(default: Default, clause: str, quoted: Quote) -> str:
     if isinstance(default, Number):
-        written = default.text
-    elif isinstance(default, bytes):
-        written = json_string(default.decode("utf-8", "surrogateescape"))
-    else:
-        written = "null" if default is None else text(default)
-    return (
-        f'{{"name":{text(column.name)},"dataType":{{{",".join(members)}}},'
-        f'"nullable":{_flag(column.nullable)},"default":{written}}}'
+        return default.text
+    if isinstance(default, bytes):
+        return quoted(default.decode("utf-8", "surrogateescape"))
+    return TEXT.write(default or "", clause, quoted)
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The declared type of a column. None: the member is absent, or null in Avro."""
+
+    mysql_type: str = member(TEXT, SCHEMAS, name="mysqlType")
+    charset: str = member(TEXT, SCHEMAS)
+    collate: str = member(TEXT, SCHEMAS)
+    length: int = member(INT64, SCHEMAS, default=0)
+    decimal: int | None = member(INT64, SCHEMAS, default=None)
+    elements: tuple[str, ...] | None = member(TEXTS, SCHEMAS, default=None)
+    unsigned: bool | None = member(FLAG, SCHEMAS, default=None)
+    zerofill: bool | None = member(FLAG, SCHEMAS, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSchema:
+    """A column of a table. A default that is not UTF-8, of a BIT in Avro, is bytes."""
+
+    name: str = member(NAME, SCHEMAS)
+    data_type: DataType = member(nested(DataType), SCHEMAS, name="dataType")
+    nullable: bool = member(FLAG, SCHEMAS)
+    default: Default = member(
+        Form(_read_default, _write_default), SCHEMAS, default=None, null="", always=True
     )
 
 
-def _written_index(index: IndexSchema) -> str:
-    return (
-        f'{{"name":{text(index.name)},"unique":{_flag(index.unique)},'
-        f'"primary":{_flag(index.primary)},"nullable":{_flag(index.nullable)},'
-        f'"columns":{_texts(index.columns)}}}'
-    )
+@dataclass(frozen=True, slots=True)
+class IndexSchema:
+    """An index of a table."""
+
+    name: str = member(TEXT, SCHEMAS)
+    unique: bool = member(FLAG, SCHEMAS)
+    primary: bool = member(FLAG, SCHEMAS)
+    nullable: bool = member(FLAG, SCHEMAS)
+    columns: tuple[str, ...] = member(TEXTS, SCHEMAS)
 
 
-def text(value: str) -> str:
-    """Return a string in quotes as Go writes it. Raises: EncodeError for a lone surrogate."""
-    if not isinstance(value, str):
-        raise EncodeError(f"{value!r:.40} is not text", RULES.string_clause)
-    MEMBERS.check_text(value)
-    return json_string(value)
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """The definition of a table. ``version``: the timestamp since when it is so."""
+
+    schema: str = member(NAME, SCHEMAS)
+    table: str = member(NAME, SCHEMAS)
+    table_id: int = member(INT64, SCHEMAS, name="tableID")
+    version: int = member(UINT64, SCHEMAS)
+    columns: tuple[ColumnSchema, ...] = member(array_of(nested(ColumnSchema)), SCHEMAS)
+    indexes: tuple[IndexSchema, ...] = member(array_of(nested(IndexSchema)), SCHEMAS)
 
 
-def _texts(values: tuple[str, ...]) -> str:
-    return f"[{','.join(map(text, values))}]"
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
+SCHEMA = nested(TableSchema)

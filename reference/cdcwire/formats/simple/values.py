@@ -20,8 +20,8 @@ from cdcwire.formats.simple.avro_wire import (
     STRING,
     UNSIGNED,
 )
-from cdcwire.formats.simple.json_wire import BAD_BYTE, REPLACEMENT, TIMESTAMPS
-from cdcwire.formats.simple.message import CellValue, Timestamp
+from cdcwire.formats.simple.members import TIMESTAMPS
+from cdcwire.formats.simple.rows import BAD_BYTE, REPLACEMENT, CellValue, Timestamp
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32

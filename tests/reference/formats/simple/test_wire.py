@@ -45,17 +45,18 @@ def test_escape_of_a_bad_byte_is_not_a_real_replacement_character() -> None:
 
 WATERMARK = bytes.fromhex("16000002")
 AVRO = Context({"encoding-format": "avro"})
+ROW = Dml(type="INSERT", commit_ts=4, build_ts=5, database="d", table="t")
 
 
 def test_watermark_in_avro_is_read_and_written() -> None:
-    message = Watermark(441349361156227083, 1795810246402)
+    message = Watermark(commit_ts=441349361156227083, build_ts=1795810246402)
     value = encode(message, context=AVRO)
     assert value.startswith(WATERMARK)
     assert decode(value, context=AVRO) == message
 
 
 def test_timestamp_beyond_63_bits_wraps_in_avro() -> None:
-    message = Watermark((1 << 64) - 1, 0)
+    message = Watermark(commit_ts=(1 << 64) - 1, build_ts=0)
     value = encode(message, context=AVRO)
     assert value == WATERMARK + b"\x01\x00"
     assert decode(value, context=AVRO) == message
@@ -63,7 +64,7 @@ def test_timestamp_beyond_63_bits_wraps_in_avro() -> None:
 
 @pytest.mark.parametrize("size", range(6))
 def test_every_cut_of_a_datum_is_reported_at_its_end(size: int) -> None:
-    value = encode(Watermark(1, 2), context=AVRO)
+    value = encode(Watermark(commit_ts=1, build_ts=2), context=AVRO)
     with pytest.raises(TruncatedError) as caught:
         decode(value[:size], context=AVRO)
     assert (caught.value.offset, caught.value.clause) == (size, "simple: avro")
@@ -92,7 +93,7 @@ def test_row_without_columns_is_a_row(kind: str, cut: bytes) -> None:
 
 def test_row_without_columns_has_empty_maps_in_avro() -> None:
     for data, old in ((None, None), ((), None)):
-        row = Dml("UPDATE", 4, 5, "d", "t", data=data, old=old)
+        row = replace(ROW, type="UPDATE", data=data, old=old)
         with pytest.raises(EncodeError) as caught:
             encode(row, context=AVRO)
         assert caught.value.clause == "simple: rows"
@@ -114,7 +115,7 @@ def test_element_beyond_the_labels_is_refused_both_ways(
         row = RowChange(
             Table("t", "d", key=()), "insert", None, Image((column,), (number,)), Position(4)
         )
-        raw = Dml("INSERT", 4, 0, "d", "t", data=(Cell("e", str(number)),))
+        raw = replace(ROW, build_ts=0, data=(Cell("e", str(number)),))
         if encoding == "avro":
             raw = replace(raw, data=(Cell("e", Branch(LONG, number)),))
         message = KafkaMessage(None, encode(raw, context=known))
@@ -133,7 +134,7 @@ def test_element_beyond_the_labels_is_refused_both_ways(
 
 
 def test_column_of_any_name_is_written() -> None:
-    row = Dml("INSERT", 4, 5, "d", "t", data=(Cell('a"<', "1"),))
+    row = replace(ROW, data=(Cell('a"<', "1"),))
     value = encode(row)
     assert b'{"a\\"\\u003c":"1"}' in value
     assert decode(value) == row
