@@ -216,7 +216,7 @@ def _asked(
         ComparedFeed(source, with_recorded(NAME, source.folder, source.format.name, known))
         for (source, _, _), known in zip(sides, own, strict=True)
     )
-    meaning = meaning_from(arguments)
+    meaning = meaning_from(arguments, left.source.format, right.source.format)
     terms = terms_of(left.side, right.side, meaning=meaning)
     compare_options = CompareOptions(
         definitions=context.tables,

@@ -180,6 +180,11 @@ class RuleArguments(Arguments, title="differences that are meant, and stricter r
         "for feeds of two clusters, whose positions never match",
         default="position",
     )
+    profile: str | None = with_value(
+        "LEFT:RIGHT",
+        "the releases of both producers, debezium-2.7:debezium-3.6: show the differences that "
+        "they explain, and do not count them",
+    )
     min_rows: int = with_value(
         "N",
         "stop with exit code 2 if nothing differs but a side has fewer than N changes (default: 1)",

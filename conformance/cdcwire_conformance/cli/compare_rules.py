@@ -13,8 +13,10 @@ from cdcwire_conformance.cli.compare_masking import redacted_columns
 from cdcwire_conformance.usage import UsageError
 
 if TYPE_CHECKING:
+    from cdcwire.format import Format
     from cdcwire_conformance.compare.meaning import Encoding, Meaning
     from cdcwire_conformance.compare.rules import Window
+    from cdcwire_conformance.compare.upgrades import Upgrade
 
 _TSO_BITS = 18  # of a commit_ts, below its milliseconds
 _EVERY_TABLE = ".*"  # after the name of a database
@@ -23,8 +25,8 @@ _SECONDS = range(946_684_800, 4_102_444_800)
 _MILLISECONDS = range(946_684_800_000, 4_102_444_800_000)
 
 
-def meaning_from(arguments: CompareArguments) -> Meaning:
-    """Return the rules that the arguments give. Raises: UsageError."""
+def meaning_from(arguments: CompareArguments, left: Format, right: Format) -> Meaning:
+    """Return the rules that the arguments give for two formats. Raises: UsageError."""
     from cdcwire_conformance.compare.meaning import Meaning
 
     try:
@@ -60,7 +62,17 @@ def meaning_from(arguments: CompareArguments) -> Meaning:
             for each in given
         ),
         dict(map(_mapped, arguments.map_column)),
+        _upgrade(arguments.profile, left, right),
     )
+
+
+def _upgrade(text: str | None, left: Format, right: Format) -> Upgrade:
+    from cdcwire_conformance.compare.upgrades import NO_UPGRADE, upgrade_of
+
+    try:
+        return NO_UPGRADE if text is None else upgrade_of(text, left, right)
+    except ValueError as error:
+        raise UsageError(f"--profile {text!r}: {error}") from error
 
 
 def window_from(arguments: CompareArguments, position: str | None) -> Window | None:

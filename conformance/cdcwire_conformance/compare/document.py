@@ -136,6 +136,7 @@ def _difference_document(difference: RowDifference) -> dict[str, Json]:
                 "type": column.kind,
                 "left": _shown_document(column.left),
                 "right": _shown_document(column.right),
+                "release": column.release,
             }
             for column in difference.columns
         ],

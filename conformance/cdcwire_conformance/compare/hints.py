@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from shlex import quote
@@ -16,6 +17,7 @@ from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.meaning import is_named
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
+from cdcwire_conformance.compare.upgrades import Upgrade
 
 _UNTYPED = (
     *(kinds.IntType(64), kinds.FloatType(64), kinds.DecimalType(), kinds.TextType()),
@@ -102,6 +104,7 @@ def hints_of(
         *_key_hints(one_sided.keys),
         *_type_hints(one_sided.types, left, right),
         *_producer_hints(found, left, right),
+        *_release_hints(found, rules, left, right),
         *(
             hint
             for table in found.tables
@@ -110,6 +113,26 @@ def hints_of(
         ),
     ]
     return tuple(dict.fromkeys(hints))
+
+
+def _release_hints(
+    found: Comparison, rules: ComparisonRules, left: OpenedFeed, right: OpenedFeed
+) -> Iterator[str]:
+    """Yield what a release of the producer may have changed in the rows that are shown."""
+    known, others = (each.side.format.comparing.releases for each in (left, right))
+    rows = [row for table in found.tables for row in table.differences if not row.is_of_release]
+    upgrades = [
+        Upgrade(name, changes, newer)
+        for name, changes in known.items()
+        if name in others
+        for newer in typing.get_args(SideName)
+    ]
+    for upgrade in upgrades:
+        explained = [upgrade.explained(row, rules.position) for row in rows]
+        texts = dict.fromkeys(each.release for row in explained for each in row.columns)
+        for text in filter(None, texts):
+            option = f"--profile {upgrade.producer}-VERSION:{upgrade.producer}-VERSION"
+            yield f"{text}: {option} accepts it, with the versions of both producers"
 
 
 def column_hint(

@@ -25,6 +25,7 @@ from cdcwire.model.kinds import (
     TimeType,
 )
 from cdcwire.model.names import TableName
+from cdcwire_conformance.compare.upgrades import NO_UPGRADE, Upgrade
 
 PRECISIONS: Mapping[str, int] = {"s": 0, "ms": 3, "us": 6}
 _WITH_TIMES = (TextType, TimeType, DatetimeType, TimestampType)
@@ -102,6 +103,7 @@ class Meaning:
     end. ``databases``: of the left feed by those of the right, where all of
     their tables are compared. ``binary``: the text form in which a side sends a column of bytes, by
     side and column. ``mapped``: names of columns of the right feed by those of the left.
+    ``upgrade``: what the releases of the producers of both feeds explain.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -117,6 +119,7 @@ class Meaning:
     databases: Mapping[str, str] = field(default_factory=dict)
     binary: Mapping[tuple[str, str], Encoding] = field(default_factory=dict)
     mapped: Mapping[str, str] = field(default_factory=dict)
+    upgrade: Upgrade = NO_UPGRADE
 
     def columns(self) -> Iterator[tuple[str, str]]:
         """Yield each option that names a column, and the column."""

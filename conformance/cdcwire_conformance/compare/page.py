@@ -295,7 +295,8 @@ def _as_value(value: str | _Value) -> _Value:
 
 def _row(difference: RowDifference) -> _Row:
     columns = tuple(_Column(column_name(each), _values(each)) for each in difference.columns)
-    places = (*place_lines(difference), *due_line(difference))
+    releases = dict.fromkeys(each.release for each in difference.columns if each.release)
+    places = (*place_lines(difference), *due_line(difference), *releases)
     counts = (difference.left_count, difference.right_count)
     sides = tuple(side for side, count in enumerate(counts) if count)
     return _Row(change_line(difference), places, columns, sides)

@@ -226,6 +226,8 @@ def _names_of(difference: RowDifference) -> dict[PatternName, list[ColumnDiffere
         elif each.image is None and each.column in _NAMED_FIELDS:
             values = f"{each.left.text} on the left, {each.right.text} on the right"
             cause = Cause("event-field", amount=values)
+        elif each.release is not None:
+            cause = Cause("release", amount=each.release)
         else:
             cause = cause_of(each.left, each.right, each.kind)
         name = PatternName(each.column, each.kind, cause, _option(difference, cause))

@@ -36,6 +36,7 @@ _IN_ANOTHER_ORDER = "not in the other side's order of changes of its key"
 _COUNTED = {
     "same": "same",
     "changed": "changed",
+    "released": "changed by a release",
     "only_left": "only left",
     "only_right": "only right",
     "repeated_left": "repeated left",
@@ -63,9 +64,9 @@ _COUNTED_IN_TABLE = {
 def named_counts(table: TableComparison) -> list[tuple[str, int]]:
     """Return the counts of a table by the names that reports have."""
     counts = table.counts or Counts()
+    counts = replace(counts, changed=counts.changed - counts.stale - counts.released)
     if not table.against_table:
         return [(word, getattr(counts, name)) for name, word in _COUNTED.items()]
-    counts = replace(counts, changed=counts.changed - counts.stale)
     return [(word, getattr(counts, name)) for name, word in _COUNTED_IN_TABLE.items()]
 
 
@@ -147,6 +148,8 @@ def verdict_line(found: Comparison) -> str:
     unwanted = [visible(part) for part in found.unwanted[:_UNWANTED_SHOWN]]
     more = len(found.unwanted) - len(unwanted)
     unwanted += ["files that were not read"] if found.unread else []
+    released = sum(table.counts.released for table in found.tables if table.counts is not None)
+    unwanted += [f"{counted(released, 'difference')} of releases (--profile)"] if released else []
     left_out = "; ".join([*unwanted, *([f"and {more} more"] if more else [])])
     return _verdict(found) + (f"; left out: {left_out}" if left_out else "")
 
@@ -203,11 +206,7 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
     if not counts.differing and not counts.unreadable:
         yield f"{visible(table.table)}: equal, {about_table(table)}"
     else:
-        word = (
-            "equal, as far as it can be read" if counts.unreadable else "equal except for repeats"
-        )
-        word = "different" if table.differing else word
-        yield f"{visible(table.table)}: {word}"
+        yield f"{visible(table.table)}: {_table_word(table, counts)}"
         yield f"  {about_table(table)}"
         yield "  " + ", ".join(f"{n:,} {name}" for name, n in named_counts(table) if n)
     if counts.differing > 1:
@@ -221,6 +220,15 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
         yield f"  {rest}"
     yield from (f"  not compared: {name} ({reason})" for name, reason in table.left_out)
     yield from (f"  note: {note}" for note in table.notes)
+
+
+def _table_word(table: TableComparison, counts: Counts) -> str:
+    if table.differing:
+        return "different"
+    if counts.unreadable:
+        return "equal, as far as it can be read"
+    accepted = {"repeats": counts.repeated, "what a release changed": counts.released}
+    return f"equal except for {' and '.join(name for name, number in accepted.items() if number)}"
 
 
 def _pattern_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
@@ -377,3 +385,5 @@ def _column_lines(column: ColumnDifference) -> Iterator[str]:
         yield "  they differ"
     elif texts[0] is not None and texts[0] == texts[1]:
         yield f"  they differ after the first {len(texts[0]):,} characters"
+    if column.release is not None:
+        yield f"  {column.release}"

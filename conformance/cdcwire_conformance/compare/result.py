@@ -72,6 +72,7 @@ class ColumnDifference:
 
     With ``column`` None only one side has the whole image. ``is_unchanged``: one side lacks the
     column in its before image, and its after image has the value that the other side has here.
+    ``release``: what a release of the producer changed, if that explains the difference.
     """
 
     image: ImageName | None
@@ -80,6 +81,7 @@ class ColumnDifference:
     left: Shown
     right: Shown
     is_unchanged: bool = False
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,11 @@ class RowDifference:
     explained: frozenset[str] = frozenset()
 
     @property
+    def is_of_release(self) -> bool:
+        """Return whether releases of the producer explain all that differs."""
+        return bool(self.columns) and all(each.release is not None for each in self.columns)
+
+    @property
     def weight(self) -> int:
         """The number of differences in ``Counts`` that this one represents."""
         if self.verdict in ("repeated", "doubled"):
@@ -189,7 +196,8 @@ class Counts:
     ``out_of_order``: pairs that come after a later change of their key in this feed, and not in the
     same way in the other. ``stale``: those of the changed rows of a table that are as the feed had
     them before. ``unreadable``: messages or rows with an error. ``unsure``: rows that the other
-    side may have among these. For last rows, ``rows`` counts the changes that were replayed.
+    side may have among these. ``released``: those of the changed pairs that releases of the
+    producer explain. For last rows, ``rows`` counts the changes that were replayed.
     """
 
     left_rows: int = 0
@@ -211,6 +219,7 @@ class Counts:
     unsure_left: int = 0
     unsure_right: int = 0
     stale: int = 0
+    released: int = 0
 
     def __add__(self, other: Counts) -> Counts:
         """Return the counts of both."""
@@ -309,7 +318,8 @@ class TableComparison:
         """How many differences count."""
         if self.counts is None:
             return 0
-        return self.counts.differing - (self.counts.repeated if self.allows_repeats else 0)
+        counted = self.counts.differing - self.counts.released
+        return counted - (self.counts.repeated if self.allows_repeats else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ any; then they are named as not compared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.arrow.schema import name_text
+from cdcwire.format import Format
 from cdcwire.model.events import SOURCE_MEMBERS
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
@@ -38,10 +39,8 @@ def with_truncates(
     statements = [list(_truncates(feed, options)) for feed in (left, right)]
     if not any(statements):
         return found
-    has_one_format = left.side.format.name == right.side.format.name
-    lacking = [feed for feed, own in zip((left, right), statements, strict=True) if not own]
-    if lacking and not has_one_format:
-        why = f"{lacking[0].side.format.name} has none in this feed"
+    why = _why_lacking((left.side.format, right.side.format), statements, options)
+    if why is not None:
         tables = sorted({name for own in statements for _, name in own})
         left_out = (*found.left_out, (f"TRUNCATE of {', '.join(tables)}", why))
         return replace(found, left_out=left_out)
@@ -75,6 +74,23 @@ def _truncates(feed: OpenedFeed, options: CompareOptions) -> Iterator[tuple[Plac
         rewrite = feed.source.format.comparing.rewrite_name
         if not any(options.meaning.excludes(each_name, rewrite) for each_name in (own, name)):
             yield each, name_text(name)
+
+
+def _why_lacking(
+    formats: tuple[Format, Format],
+    statements: Sequence[Sequence[tuple[PlacedStatement, str]]],
+    options: CompareOptions,
+) -> str | None:
+    """Return why the feed of a side has no TRUNCATE that it had to send; None if it had to."""
+    lacking = [index for index, own in enumerate(statements) if not own]
+    if not lacking:
+        return None
+    if formats[0].name != formats[1].name:
+        return f"{formats[lacking[0]].name} has none in this feed"
+    positions = [each.position for own in statements for each, _ in own]
+    upgrade = options.meaning.upgrade
+    side: SideName = "left" if lacking[0] == 0 else "right"
+    return upgrade.reason_for_no_truncate(side, positions, formats[0].comparing.orders)
 
 
 def _counted(

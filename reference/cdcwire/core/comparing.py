@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import Order
+from cdcwire.core.releases import ReleaseChange
 from cdcwire.model.events import Image, SchemaChange
 from cdcwire.model.names import TableName
 
@@ -73,6 +74,9 @@ class Comparing:
 
     not_compared: tuple[str, ...] = ()
     """The members of its messages that no comparison asks for, as people know them."""
+
+    releases: Mapping[str, tuple[ReleaseChange, ...]] = field(default_factory=dict)
+    """By the name of a producer: what its releases changed in values."""
 
     key_reader: Callable[[Context], KeyReader] | None = None
     """Makes a function from a message to the columns that its Kafka key names; keep it for a feed.

@@ -11,6 +11,7 @@ from cdcwire_conformance.cli import main
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire.registry import get_format
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
 from cdcwire_conformance.cli.recorded import schemas_near
@@ -20,6 +21,7 @@ from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.usage import UsageError
 
 # 2024-04-13T09:20:00Z is 1,713,000,000 seconds after 1970.
+CRAFT = get_format("craft")
 MOMENT = 1_713_000_000_000 << 18
 
 
@@ -71,7 +73,9 @@ def test_rules_are_read() -> None:
             *("--exclude", "shop.log", "--ignore-column", "seen", "--map-table", "a.b=c.d"),
             *("--as-text", "a.b.n", "--precision", "at=ms", "--precision", "a.b.to=s"),
             *("--no-before", "--pair-by", "key"),
-        )
+        ),
+        CRAFT,
+        CRAFT,
     )
     assert found == Meaning(
         frozenset({"seen"}),
@@ -82,7 +86,7 @@ def test_rules_are_read() -> None:
         pairs_by_key=True,
         has_before=False,
     )
-    assert meaning_from(parsed()) == Meaning()
+    assert meaning_from(parsed(), CRAFT, CRAFT) == Meaning()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_rules_are_read() -> None:
 )
 def test_mistakes_are_named(words: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        meaning_from(parsed(*words))
+        meaning_from(parsed(*words), CRAFT, CRAFT)
 
 
 @pytest.mark.parametrize(

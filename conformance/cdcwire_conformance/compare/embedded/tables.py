@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
 from operator import itemgetter
@@ -260,7 +260,7 @@ class ComparedTable:
             return found
         first = _First(self.rules, self.options)
         found.patterns = groups_of(map(first.met, self._differences(differing, LONGEST_TEXT)))
-        found.first = first.kept
+        found.first, found.counts = first.kept, replace(counts, released=first.released)
         if write is not None:
             write(each for _, each in self._differences(differing, None))
         return found
@@ -277,11 +277,15 @@ class ComparedTable:
             else:
                 difference = changed.of(each)
                 if difference is not None:
-                    yield (place, 0), difference
+                    yield (place, 0), self._explained(difference)
                     continue
                 rows = differences_of_pair(each, layout, longest)
             for number, row in enumerate(rows):
-                yield (place, number), difference_of(row, table, layout, hidden)
+                difference = difference_of(row, table, layout, hidden)
+                yield (place, number), self._explained(difference)
+
+    def _explained(self, difference: RowDifference) -> RowDifference:
+        return self.options.meaning.upgrade.explained(difference, self.rules.position)
 
     def _joined(self, results: Sequence[PartResult]) -> PartResult:
         first = _First(self.rules, self.options)
@@ -319,15 +323,21 @@ class ComparedTable:
 
 
 class _First:
-    """Keeps the first differences that it meets, of each kind if a table can have several."""
+    """Keeps the first differences that it meets, of each kind if a table can have several.
+
+    ``released``: how many of all a release explains.
+    """
 
     def __init__(self, rules: ComparisonRules, options: CompareOptions) -> None:
         self.kept: list[Ordered] = []
+        self.released = 0
         self._limit, self._has_kinds = options.limit, rules.against_table
         self._met: Counter[str] = Counter()
 
     def met(self, each: Ordered) -> Ordered:
         """Return a difference as it is."""
+        if each[1].is_of_release:
+            self.released += each[1].weight
         kind = each[1].verdict if self._has_kinds else ""
         self._met[kind] += 1
         if self._met[kind] <= self._limit:

@@ -24,6 +24,7 @@ from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.debezium.comparing import NOT_COMPARED, ORDERS, changed_values
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
+from cdcwire.debezium.releases import RELEASES
 from cdcwire.format import Format
 from cdcwire.formats.debezium_avro.carries import CARRIES
 from cdcwire.formats.debezium_avro.fast import RowDecoder
@@ -155,6 +156,7 @@ FORMAT = Format(
         orders=ORDERS,
         not_compared=NOT_COMPARED,
         changed_values=changed_values,
+        releases={"debezium": RELEASES},
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,
         key_rows_have_nulls=True,

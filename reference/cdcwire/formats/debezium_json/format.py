@@ -18,6 +18,7 @@ from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Tombstone
 from cdcwire.debezium.names import original_image
+from cdcwire.debezium.releases import RELEASES
 from cdcwire.debezium.writing import messages_of
 from cdcwire.format import Format
 from cdcwire.formats.debezium_json.carries import CARRIES
@@ -169,6 +170,7 @@ FORMAT = Format(
         orders=ORDERS,
         not_compared=NOT_COMPARED,
         changed_values=changed_values,
+        releases={"debezium": RELEASES},
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,
         key_rows_have_nulls=True,
