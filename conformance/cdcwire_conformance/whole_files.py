@@ -11,6 +11,8 @@ from errno import EFBIG
 from pathlib import Path
 from typing import BinaryIO
 
+from cdcwire_conformance.interrupts import interrupts_wait
+
 MAX_BYTES = 1 << 30  # of what is read whole
 _PART = 1 << 20
 
@@ -70,6 +72,42 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         if is_made:
             with contextlib.suppress(OSError):
                 unfinished.unlink()
+
+
+@contextlib.contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Open a new directory, whose content goes to a path when the block ends without an exception.
+
+    Other files that are at the path stay. Raises: OSError with the name at the path.
+    """
+    target = path.resolve()
+    is_new = not target.exists()
+    place = target.parent if is_new else target
+    parents = [each for each in (place, *place.parents) if not each.exists()]
+    unfinished = unfinished_next_to(place / target.name)
+    is_made = is_whole = False
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        unfinished.mkdir()
+        is_made = True
+        yield unfinished
+        with interrupts_wait():
+            for each in () if is_new else unfinished.iterdir():
+                each.replace(target / each.name)
+            if is_new:
+                unfinished.replace(target)
+            is_whole = True
+    except OSError as error:
+        name = str(error.filename or unfinished)
+        if name.startswith(str(unfinished)):
+            error.filename = f"{path}{name.removeprefix(str(unfinished))}"
+        raise
+    finally:
+        if is_made:
+            shutil.rmtree(unfinished, ignore_errors=True)
+        for each in () if is_whole else parents:
+            with contextlib.suppress(OSError):  # it was not made, or has something else
+                each.rmdir()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
@@ -19,6 +20,7 @@ from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import JavaMissing, readable_errors, spark_session
 from cdcwire_conformance.visible import visible
+from cdcwire_conformance.whole_files import whole_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,8 +54,8 @@ def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
     session = None
     opened: list[ComparedFeeds] = []
     if work.is_embedded:
-        with ProgressLine() as progress, _readable(work):
-            found = _compared_here(work, Steps(progress), opened)
+        with ProgressLine() as progress, _readable(work), _whole_differences(work.options) as own:
+            found = _compared_here(replace(work, options=own), Steps(progress), opened)
     else:
         with on_spark(work) as (session, report, _):
             found = _compared_on_spark(work, session, report, opened)
@@ -62,6 +64,19 @@ def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
     write_reports(work.arguments, found, work.masking)
     shown = work.masking.shown(found)
     return replace(shown, notes=(*shown.notes, *saved)), session
+
+
+@contextmanager
+def _whole_differences(options: CompareOptions) -> Iterator[CompareOptions]:
+    """Yield the options with a new directory for all differences. It takes its place at the end."""
+    from cdcwire_conformance.compare.difference_files import check_empty
+
+    if options.differences_to is None:
+        yield options
+        return
+    check_empty(options.differences_to)
+    with whole_folder(Path(options.differences_to)) as folder:
+        yield replace(options, differences_to=str(folder))
 
 
 def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Comparison:

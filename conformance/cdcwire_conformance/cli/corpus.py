@@ -32,7 +32,7 @@ from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.usage import golden_root
 from cdcwire_conformance.visible import print_error, visible
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.whole_files import whole_folder, write_whole
 
 NAME = "corpus"
 HELP = "list, show, copy, export, check or rebuild the golden cases"
@@ -236,14 +236,15 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
         for name in formats:
             if (target / name).exists():
                 raise UsageError(f"{target / name} already exists; copy into an empty folder")
-        for name in names:
-            if name.partition("/")[0] in formats and not name.startswith(left_out):
-                _write(target, name, corpus.read(name))
-        if not corpus.has_hexdumps:
-            for case in load_cases(formats, root=root):
-                _write(target, f"{case.id}.hex", case_hexdump(case).encode())
-        _write(target, VERSION_FILE, corpus.read(VERSION_FILE))
-        _write(target, INDEX_FILE, index_of(corpus_version(root), entries).encode())
+        with whole_folder(target) as folder:
+            for name in names:
+                if name.partition("/")[0] in formats and not name.startswith(left_out):
+                    _write(folder, name, corpus.read(name))
+            if not corpus.has_hexdumps:
+                for case in load_cases(formats, root=root):
+                    _write(folder, f"{case.id}.hex", case_hexdump(case).encode())
+            _write(folder, VERSION_FILE, corpus.read(VERSION_FILE))
+            _write(folder, INDEX_FILE, index_of(corpus_version(root), entries).encode())
     except OSError as error:
         raise UsageError(f"{error.filename or target}: {error.strerror}") from error
     print(f"{len(entries)} cases of {', '.join(formats)} in {target}")

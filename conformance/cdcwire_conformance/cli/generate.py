@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,11 +36,11 @@ from cdcwire_conformance.sources.feed_file import (
     read_feed_file,
     write_feed_file,
 )
-from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import InputError, write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import StoreError, directory_of, is_url, open_store
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.whole_files import whole_folder, write_whole
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
@@ -162,8 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is of storage prefixes only")
     format_ = get_format(arguments.format)
-    is_sharded = arguments.shards is not None
-    if is_sharded and (arguments.shards < 1 or format_.shard_text is None):
+    if arguments.shards is not None and (arguments.shards < 1 or format_.shard_text is None):
         known = sorted(name for name in FORMAT_NAMES if get_format(name).shard_text is not None)
         raise UsageError(f"--shards is a number from 1, of {' and '.join(known)}")
     if is_url(arguments.to):
@@ -175,24 +175,11 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.to)
     context = replace(context, tables=(*context.tables, *tables))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for each in (*folder.glob("*.json*"), *folder.glob(".*")):
             file_inside(folder, each.name)  # a link that is there leads nowhere else
         _refuse_other_feed(folder, arguments.format)
-        text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
-        write_whole(folder / TABLES_FILE, text.encode())
-        write_feed_file(folder, arguments.format, context)
-        if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
-            _need_one_job(arguments, "a feed of several topics or shards")
-            topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
-        elif arguments.jobs > 1:
-            if format_.schemas is not None:
-                _need_one_job(arguments, "a feed with numbered schemas")
-            write = partial(_write_share, arguments)
-            write_parts(folder / "messages.jsonl", arguments.rows, arguments.jobs, write)
-        else:
-            messages = format_.encoder(context)(events)
-            write_messages(str(folder / "messages.jsonl"), messages)
+        with _new_folder(folder) as new:
+            _write_feed(arguments, new, context, tables, events)
     except topics.TopicNameError as error:
         raise UsageError(str(error)) from error
     except EncodeError as error:
@@ -203,6 +190,41 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Open a new directory for a feed, which is at its place when it is whole."""
+    with whole_folder(folder) as new:
+        try:
+            yield new
+        except (InputError, StoreError) as error:
+            raise UsageError(str(error).replace(str(new), str(folder))) from error
+
+
+def _write_feed(
+    arguments: argparse.Namespace,
+    folder: Path,
+    context: Context,
+    tables: tuple[Table, ...],
+    events: Iterator[Event],
+) -> None:
+    """Write the files of a feed of messages. ``context``: knows the tables. Raises: OSError."""
+    format_ = get_format(arguments.format)
+    text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
+    write_whole(folder / TABLES_FILE, text.encode())
+    write_feed_file(folder, arguments.format, context)
+    if arguments.shards is not None or (format_.topic_tables is not None and len(tables) > 1):
+        _need_one_job(arguments, "a feed of several topics or shards")
+        topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
+    elif arguments.jobs > 1:
+        if format_.schemas is not None:
+            _need_one_job(arguments, "a feed with numbered schemas")
+        write = partial(_write_share, arguments)
+        write_parts(folder / "messages.jsonl", arguments.rows, arguments.jobs, write)
+    else:
+        messages = format_.encoder(context)(events)
+        write_messages(str(folder / "messages.jsonl"), messages)
 
 
 def _refuse_other_feed(folder: Path, format_name: str) -> None:
@@ -262,15 +284,18 @@ def _write_prefix(
     settings = WriterSettings(
         arguments.write_order or "data-first", arguments.transaction_atomicity or "none"
     )
-    writer = PrefixWriter(store, arguments.format, context, settings)
     folder = directory_of(arguments.to)
-    if folder is not None:
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            write_feed_file(Path(folder), arguments.format, context, PREFIX_FEED_FILE)
-        except OSError as error:
-            raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
-    write_prefix(writer, events, restart_points(arguments.rows, restarts))
+    points = restart_points(arguments.rows, restarts)
+    if folder is None:
+        write_prefix(PrefixWriter(store, arguments.format, context, settings), events, points)
+        return
+    try:
+        with _new_folder(Path(folder)) as new:
+            write_feed_file(new, arguments.format, context, PREFIX_FEED_FILE)
+            writer = PrefixWriter(open_store(str(new)), arguments.format, context, settings)
+            write_prefix(writer, events, points)
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
 
 
 def _changes(

@@ -35,6 +35,7 @@ from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.decode.reading import message_of_line
 from cdcwire_conformance.property.saving import save_cases
+from cdcwire_conformance.whole_files import whole_folder
 
 _SIDES: tuple[SideName, ...] = ("left", "right")
 
@@ -88,7 +89,11 @@ def save_differences(
                     )
             own = {side: _names(feeds.of(side), name) for side in sides}
             cases += with_readings(difference, sides, own)
-    return SavedCases(tuple(save_cases(cases, root)) if cases else (), tuple(dict.fromkeys(lines)))
+    files: list[Path] = []
+    if cases:
+        with whole_folder(root) as folder:
+            files = [root / each.relative_to(folder) for each in save_cases(cases, folder)]
+    return SavedCases(tuple(files), tuple(dict.fromkeys(lines)))
 
 
 def _places(difference: RowDifference) -> Iterator[tuple[SideName, RowPlace]]:

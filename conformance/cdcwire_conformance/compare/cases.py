@@ -19,7 +19,7 @@ from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.model.names import TableName
-from cdcwire.model.text import event_to_json, table_to_json
+from cdcwire.model.text import TextFormError, event_from_json, event_to_json, table_to_json
 from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.compare.result import RowDifference, SideName
 from cdcwire_conformance.compare.value_masks import RowMask
@@ -147,6 +147,12 @@ class CaseMaker:
             )
         except DecodeError as error:
             raise NotSavedError("its message can't be read without the rest of the feed") from error
+        documents = [event_to_json(event) for event in events]
+        try:
+            for number, each in enumerate(documents):
+                event_from_json(each, tables, ("events", number))
+        except TextFormError as error:
+            raise NotSavedError("its values are not of the types that the table has") from error
         digest = hashlib.sha256(repr((side, row.row, messages)).encode()).hexdigest()[:12]
         name = f"{side}-{digest}"
         sample = Sample(dict(context.options), tables, (), messages, events)
@@ -162,7 +168,7 @@ class CaseMaker:
             origin=origin,
             since=self.since,
             messages=messages,
-            events=[event_to_json(event) for event in events],
+            events=documents,
             options=dict(context.options),
             tables=[table_to_json(table) for table in tables],
             schemas=schemas.members,

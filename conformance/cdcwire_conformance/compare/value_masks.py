@@ -58,7 +58,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _INSTANTS = (_EPOCH + 1, date(2038, 1, 1).toordinal())  # days of MySQL's TIMESTAMP
 _DATES = (date(1000, 1, 1).toordinal(), date(9999, 12, 31).toordinal() + 1)
 _UNITS = {"ms": 3, "us": 6, "ns": 9}
-_YEARS = (1901, 2156)
+_YEARS = ((1901, 2156), (1000, 1901))
 _OTHER_YEAR = 368  # days: moments that are as far apart are not of one year
 _OTHER_DECADE = 3653  # days: the years of such moments do not begin alike
 _MILLENNIUM = 365_242  # days: the years of such moments end alike
@@ -148,8 +148,8 @@ def masked_value(kind: kinds.Type, value: Value, pad: Pad) -> Value:
             half = 1 << value.bit_length() >> 1
             return value if value < 2 else _rotated(value, (half, 2 * half), pad)
         case kinds.YearType() if isinstance(value, int):
-            is_year = _YEARS[0] <= value < _YEARS[1]
-            return _rotated(value, _YEARS, pad) if is_year else int(_number(str(value), pad))
+            limits = next((each for each in _YEARS if each[0] <= value < each[1]), None)
+            return _rotated(value, limits, pad) if limits else int(_number(str(value), pad))
         case kinds.JsonType() if isinstance(value, str):
             return _json(value, pad)
         case kinds.TimeType(form="ms" | "us" | "ns" as form) if isinstance(value, int):

@@ -7,7 +7,6 @@ is put into the folder that the walker reads. Each toolchain then builds the pac
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +20,7 @@ from cdcwire_conformance.export.archive import (
     export_corpus,
 )
 from cdcwire_conformance.export.lines import schemas
-from cdcwire_conformance.whole_files import is_new_or_empty
+from cdcwire_conformance.whole_files import is_new_or_empty, whole_folder
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable  # importlib.resources.abc is newer than Python 3.10
@@ -53,23 +52,19 @@ def export_package(
     """
     if not _NAME.fullmatch(name):
         raise ExportError(f"{name!r:.80} is not a name of a package")
-    is_new = not target.exists()
     try:
         if not is_new_or_empty(target):
             raise ExportError(f"{target}: already exists; name a new or an empty folder")
-        data = target / DATA_FOLDERS[kind]
-        data.parent.mkdir(parents=True, exist_ok=True)
-        exported = export_corpus(data, formats, root=root, derived=False, progress=progress)
-        words = _words(kind, name, formats, corpus_version(root))
-        for file, text in _texts(kind):
-            _write(target / file, _filled(text, words))
-    except BaseException as error:
-        if is_new:
-            shutil.rmtree(target, ignore_errors=True)
-        if isinstance(error, OSError):
-            problem = error.strerror or str(error)
-            raise ExportError(f"{error.filename or target}: {problem}") from error
-        raise
+        with whole_folder(target) as folder:
+            data = folder / DATA_FOLDERS[kind]
+            data.parent.mkdir(parents=True, exist_ok=True)
+            exported = export_corpus(data, formats, root=root, derived=False, progress=progress)
+            words = _words(kind, name, formats, corpus_version(root))
+            for file, text in _texts(kind):
+                _write(folder / file, _filled(text, words))
+    except OSError as error:
+        problem = error.strerror or str(error)
+        raise ExportError(f"{error.filename or target}: {problem}") from error
     return exported
 
 

@@ -10,7 +10,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.model.events import Image, Position, RowChange, Table
-from cdcwire.model.kinds import Column, TextType
+from cdcwire.model.kinds import BoolType, Column, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.cases import (
     CaseMaker,
@@ -89,6 +89,17 @@ def test_message_that_needs_its_headers_is_not_saved() -> None:
     broken = replace(craft_row(0), message=KafkaMessage(None, b"\xff", (("a", b"b"),)))
     with pytest.raises(NotSavedError, match="without its headers"):
         MAKER.side_case(broken, "left")
+
+
+def test_row_whose_values_contradict_its_definition_is_not_saved() -> None:
+    """Another feed may have made a definition of TINYINT(1) a boolean; this one has numbers."""
+    columns = (Column("id", IntType(32)), Column("a", BoolType()))
+    table = Table("orders", "shop", columns=columns, key=("id",))
+    value = b'{"database":"shop","table":"orders","type":"insert","ts":1,"data":{"id":1,"a":0}}'
+    maxwell, message = get_format("maxwell-json"), KafkaMessage(None, value)
+    row = RowMessage(maxwell, Context(tables=(table,)), message, ("shop", "orders"), 0)
+    with pytest.raises(NotSavedError, match="not of the types that the table has"):
+        MAKER.side_case(row, "left")
 
 
 def stored(content: bytes) -> RowMessage:

@@ -20,10 +20,12 @@ import pytest
 from cdcwire_conformance.__main__ import main as main_of_package
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.generate_parts import PART_ROWS
+from cdcwire_conformance.compare.embedded import engine
 from cdcwire_conformance.export import export_corpus
 from cdcwire_conformance.interrupts import Terminated, interrupts_raise, interrupts_wait
 from cdcwire_conformance.processes import _without_lost_results
 from cdcwire_conformance.sources import messages_io
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.testees.memory import can_measure
 from cdcwire_conformance.whole_files import whole_file
 
@@ -146,14 +148,13 @@ def test_generate_on_several_processes_leaves_no_part(
     feed = tmp_path / "feed"
     rows = str(1000 * PART_ROWS)
     process = start("generate", "craft", "--rows", rows, "--jobs", "2", "--to", str(feed))
-    parts = [feed / f".messages.jsonl.{number}" for number in range(2)]
     wait_until(
-        lambda: all(part.exists() for part in parts) or process.poll() is not None,
+        lambda: len([*tmp_path.rglob(".messages.jsonl.?")]) == 2 or process.poll() is not None,
         "no part is written",
     )
     err = error_after(process, number, code)
     assert len(err.splitlines()) == 1
-    assert {path.name for path in feed.iterdir()} == {"feed.json", "tables.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"cli.py", "tmp"}
 
 
 SLOW_TO_END = """
@@ -208,8 +209,51 @@ def test_interrupted_feed_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(messages_io, "_write_lines", interrupted)
-    assert main(["generate", "craft", "--rows", "20", "--to", str(tmp_path)]) == 130
-    assert {path.name for path in tmp_path.iterdir()} == {"feed.json", "tables.json"}
+    assert main(["generate", "craft", "--rows", "20", "--to", str(tmp_path / "a" / "b")]) == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted_feed_leaves_an_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["generate", "craft", "--to", str(tmp_path), "--rows"]
+    assert main([*words, "20"]) == 0
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def interrupted(file: object, messages: Iterator[object]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(messages_io, "_write_lines", interrupted)
+    assert main([*words, "30", "--workload", "orders-10"]) == 130
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_interrupted_prefix_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PrefixWriter, "flush", interrupted)
+    assert main(["generate", "csv", "--rows", "20", "--to", str(tmp_path / "prefix")]) == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted_comparison_leaves_no_differences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feeds = [tmp_path / name for name in "ab"]
+    for number, feed in enumerate(feeds):
+        words = ["--rows", "50", "--seed", str(number), "--to", str(feed)]
+        assert main(["generate", "craft", *words]) == 0
+    found = tmp_path / "found"
+
+    def interrupted(*_: object) -> None:
+        assert len(list(tmp_path.glob("*/*.parquet"))) == 1  # a differing table is written
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "compared_table", interrupted)
+    words = [f"craft:file:{feed}" for feed in feeds]
+    assert main(["compare", *words, "--differences", str(found)]) == 130
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
 
 
 @pytest.mark.parametrize("name", ["corpus.zip", "corpus"])

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance import whole_files
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.whole_files import whole_folder, write_whole
 
 OLD_NAMES = (".report.json.unfinished", "report.json.unfinished", ".cdcwire-00.unfinished")
 
@@ -72,3 +73,53 @@ def test_whole_file_that_fails_leaves_the_old_one(folder: Path) -> None:
     assert [(each.name, each.read_bytes()) for each in folder.iterdir()] == [
         ("report.json", b"old")
     ]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_whole_folder_comes_with_its_last_file_and_leaves_others(
+    is_new: bool, tmp_path: Path
+) -> None:
+    target = tmp_path / "a" / "b"
+    if not is_new:
+        target.mkdir(parents=True)
+        (target / "other").write_bytes(b"keep")
+        (target / "one").write_bytes(b"old")
+    before = sorted(each.relative_to(target) for each in target.rglob("*"))
+    with whole_folder(target) as made:
+        (made / "one").write_bytes(b"new")
+        (made / "c").mkdir()
+        shown = [each for each in target.rglob("*") if ".unfinished" not in str(each)]
+        assert sorted(each.relative_to(target) for each in shown) == before
+    assert (target / "one").read_bytes() == b"new"
+    names = ["c", "one"] if is_new else ["c", "one", "other"]
+    assert sorted(each.name for each in target.iterdir()) == names
+    assert [each.name for each in target.parent.iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_whole_folder_that_fails_leaves_nothing(is_new: bool, tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b"
+    if not is_new:
+        target.mkdir(parents=True)
+        (target / "one").write_bytes(b"old")
+
+    def fail() -> None:
+        with whole_folder(target) as made:
+            (made / "one").write_bytes(b"new")
+            (made / "two" / "missing").write_bytes(b"new")
+
+    with pytest.raises(FileNotFoundError) as caught:
+        fail()
+    assert caught.value.filename == str(target / "two" / "missing")
+    left = {each.name: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+    assert left == ({} if is_new else {"one": b"old"})
+    assert is_new != (tmp_path / "a").exists()
+
+
+def test_parts_of_a_feed_leave_what_has_their_names(tmp_path: Path) -> None:
+    taken = [tmp_path / f".messages.jsonl.{number}" for number in range(2)]
+    for each in taken:
+        each.write_bytes(b"keep")
+    words = ["--rows", "20000", "--jobs", "2", "--to", str(tmp_path)]
+    assert main(["generate", "craft", *words]) == 0
+    assert [each.read_bytes() for each in taken] == [b"keep", b"keep"]
