@@ -208,6 +208,7 @@ def test_document_follows_its_schema() -> None:
         "type": "int32",
         "left": {"value": "1", "length": 9},
         "right": {"absent": True},
+        "release": None,
     }
     places = document["tables"][0]["differences"][0]["places"]
     assert places == {"left": {"file": "a", "line": 3, "offset": 20, "row": 0}, "right": None}
