@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -26,6 +27,7 @@ from cdcwire_conformance.compare.result import (
     TableComparison,
     UnreadableMessage,
 )
+from cdcwire_conformance.compare.value_causes import CauseKind
 
 KEY = (("id", Shown("7")),)
 POSITION = (("commit_ts", "1000"),)
@@ -181,6 +183,12 @@ def test_differences_beyond_the_limit_are_counted() -> None:
     column = ColumnDifference("after", "n", "int8", Shown("1"), Shown("2"))
     found = text(comparison(changed(column), changed=5))
     assert "  and 4 more differences (--limit shows more)\n" in found
+
+
+def test_schema_has_each_cause() -> None:
+    parts = cast("dict[str, Any]", schema())["$defs"]
+    causes = parts["pattern"]["properties"]["cause"]["enum"]
+    assert sorted(causes) == sorted(get_args(CauseKind))
 
 
 def test_document_follows_its_schema() -> None:
