@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from benchmarks.checked import irregular
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.json_objects import read_pairs
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.members import INT32_END
@@ -19,7 +20,6 @@ from cdcwire.formats.canal_json.values import value_reader
 from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import BytesType, JsonType, TextType, Type
-from cdcwire.mysql.json_members import INT64_END, UINT64_END
 
 _Reading: TypeAlias = "tuple[Callable[[str], object] | None, Callable[[str], Any] | None]"
 

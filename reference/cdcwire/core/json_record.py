@@ -37,11 +37,13 @@ T = TypeVar("T")
 Quote: TypeAlias = "Callable[[str], str]"  # a string as the producer writes it, with its quotes
 Unknown: TypeAlias = "tuple[tuple[str, str], ...]"  # name, JSON text
 
-INT64_END = 1 << 63
-UINT64_END = 1 << 64
 _UNKNOWN_NOTE = "unknown, ignored"
 _SHORT = 20  # a number with fewer digits is within every limit
 _TWICE = "a column is duplicated"
+
+
+def _unwritten(value: object, clause: str, quoted: Quote) -> str:
+    raise AssertionError("a record does not write this member")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,12 @@ class Form(Generic[T]):
 
     ``read``: returns the value of a member, given all bytes and the clause of its errors, whose
     paths begin below the member. ``write``: returns the JSON text, given that clause and how
-    strings are written. ``shown``: the value for people. Raises: DecodeError, EncodeError.
+    strings are written; left out if the format writes the member by itself. ``shown``: the value
+    for people. Raises: DecodeError, EncodeError.
     """
 
     read: Callable[[Member, bytes, str], T]
-    write: Callable[[T, str, Quote], str]
+    write: Callable[[T, str, Quote], str] = _unwritten
     shown: Callable[[JsonValue], str] = json_text
 
 

@@ -1,6 +1,7 @@
 """Limits on what a few bytes can become: decompressed bytes, values of JSON, digits of decimals.
 
-Every format has the same ones. A caller sets the first and the last by options.
+Every format has the same ones. A caller sets the first and the last by options. Names and integers
+have limits too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from cdcwire.core.options import option
 MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024
 MAX_JSON_VALUES = 1_000_000
 MAX_DECIMAL_DIGITS = 1_000_000
+MAX_NAME_BYTES = 1024
+"""Of a name in JSON. TiDB ends at 64 characters."""
+MAX_JSON_DEPTH = 8
+"""Of the JSON of TiCDC's formats."""
+INT64_END, UINT64_END = 1 << 63, 1 << 64
 FREE_SCALE = 64
 """A scale or exponent up to this, in either direction, is not counted."""
 MAX_FAST_JSON_BYTES = 2 * MAX_JSON_VALUES - 2

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.limits import INT64_END
 from cdcwire.formats.canal_json.claim_check import check_belongs, read_file
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.images import (
@@ -50,7 +51,6 @@ from cdcwire.model.events import (
 )
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
-from cdcwire.mysql.json_members import INT64_END
 
 NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
 

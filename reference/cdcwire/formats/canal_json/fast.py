@@ -20,6 +20,7 @@ from cdcwire.core.claim_check import is_claim_check
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context
 from cdcwire.core.errors import step
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import Row, new_row
@@ -35,7 +36,6 @@ from cdcwire.formats.canal_json.row_patterns import name_of
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Event, Sent, Table
-from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath
 

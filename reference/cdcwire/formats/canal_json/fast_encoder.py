@@ -24,6 +24,7 @@ from cdcwire.core.compiled import (
     texts_of_values,
 )
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.columns import sql_type_of
@@ -40,7 +41,6 @@ from cdcwire.golang.json_text import finished_easyjson, finished_json
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, Value
-from cdcwire.mysql.json_members import INT64_END, UINT64_END
 from cdcwire.mysql.plain_floats import float_text
 from cdcwire.mysql.usual_texts import float_writer, usual_text
 

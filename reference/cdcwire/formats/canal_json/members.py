@@ -7,20 +7,12 @@ from typing import Literal, TypeAlias, TypeVar
 
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.json_record import (
-    INT64_END,
-    UINT64_END,
-    Form,
-    JsonForms,
-    Quote,
-    array_of,
-    expect_object,
-)
+from cdcwire.core.json_record import Form, JsonForms, Quote, array_of, expect_object
+from cdcwire.core.limits import INT64_END, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.strict_json import JsonRules, Member
 from cdcwire.formats.canal_json.columns import NO_DEFINITION
 from cdcwire.golang.json_text import easyjson_string, json_string
 from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES
 
 Dialect: TypeAlias = Literal["ticdc", "canal"]
 
@@ -28,7 +20,7 @@ RULES = JsonRules(
     text_clause="canal-json: json text",
     string_clause="canal-json: json strings",
     limits_clause="canal-json: limits",
-    max_depth=MAX_DEPTH,
+    max_depth=MAX_JSON_DEPTH,
     max_name_bytes=MAX_NAME_BYTES,
 )
 MEMBERS = "canal-json: members"

@@ -30,6 +30,7 @@ from cdcwire.core.compiled.varint_bytes import (
     varint_array,
 )
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.core.rows import Row, event_of
@@ -43,7 +44,6 @@ from cdcwire.formats.craft.settings import Settings, read_settings
 from cdcwire.formats.craft.wire import VERSION, encode
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import Column, Value
-from cdcwire.mysql.json_members import INT64_END, UINT64_END
 
 _NEW = bytes((GROUP_NEW,))
 _OLD = bytes((GROUP_OLD,))

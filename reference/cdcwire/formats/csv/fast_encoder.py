@@ -22,6 +22,7 @@ from cdcwire.core.compiled import (
     texts_of_values,
 )
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.message import Message
 from cdcwire.formats.csv.batching import Rows, messages_of
 from cdcwire.formats.csv.escapes import escape
@@ -36,7 +37,6 @@ from cdcwire.golang.numbers import usual_text32
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, Value
-from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.usual_texts import float_writer, usual_text
 
 _Start: TypeAlias = "tuple[Operation, str | None, str | None]"  # operation, schema, table

@@ -14,8 +14,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.json_record import INT64_END
-from cdcwire.core.limits import DecimalDigits
+from cdcwire.core.limits import INT64_END, DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json.definitions import NO_DEFINITIONS, Definitions, table_of

@@ -12,7 +12,7 @@ from cdcwire.connect.usual_values import string_text
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, texts_of_values
 from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.json_record import INT64_END
+from cdcwire.core.limits import INT64_END
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.maxwell_json.definitions import UTC, definitions_of
 from cdcwire.formats.maxwell_json.events import TYPES_OF_ROWS, messages_of, seconds_of, xid_of

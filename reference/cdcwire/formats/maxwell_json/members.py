@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cdcwire.connect.strings import quoted
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.json_record import INT64_END, JsonForms
+from cdcwire.core.json_record import JsonForms
+from cdcwire.core.limits import INT64_END
 from cdcwire.core.strict_json import JsonRules
 
 RULES = JsonRules(

@@ -11,7 +11,6 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.json_record import (
     FLAG,
-    INT64_END,
     Form,
     Quote,
     Unknown,
@@ -22,6 +21,7 @@ from cdcwire.core.json_record import (
     part,
     unknown_members,
 )
+from cdcwire.core.limits import INT64_END
 from cdcwire.core.strict_json import JsonObject, Member, Number
 from cdcwire.formats.maxwell_json.keys import Key
 from cdcwire.formats.maxwell_json.members import (

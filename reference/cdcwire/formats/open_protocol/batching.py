@@ -17,7 +17,8 @@ from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.open_protocol.events import from_event
 from cdcwire.formats.open_protocol.images import ColumnWriter, handle_key_only
-from cdcwire.formats.open_protocol.message import EVENT_ROW, Item, Row
+from cdcwire.formats.open_protocol.members import EVENT_ROW
+from cdcwire.formats.open_protocol.message import Item, Row
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.open_protocol.wire import (
     ITEM_OVERHEAD,

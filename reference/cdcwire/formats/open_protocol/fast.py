@@ -22,15 +22,16 @@ from dataclasses import dataclass, field
 from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.limits import MAX_FAST_JSON_BYTES, JsonValues
+from cdcwire.core.limits import INT64_END, MAX_FAST_JSON_BYTES, UINT64_END, JsonValues
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
+from cdcwire.formats.open_protocol.columns import Column, Columns
 from cdcwire.formats.open_protocol.events import events_of, is_unchanged
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.items import read_key, read_row
-from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
-from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
+from cdcwire.formats.open_protocol.members import EVENT_ROW, VALUE_RULES, value_rules
+from cdcwire.formats.open_protocol.message import Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
     VECTOR,
@@ -44,7 +45,6 @@ from cdcwire.formats.open_protocol.row_patterns import (
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Sent, Table
-from cdcwire.mysql.json_members import INT64_END, UINT64_END
 from cdcwire.mysql.layouts import Described, Layouts, row_value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY
 

@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, text_of_image
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.message import Message
 from cdcwire.formats.open_protocol.batching import Pair, messages_of
 from cdcwire.formats.open_protocol.images import ColumnWriter
 from cdcwire.formats.open_protocol.items import write_key
-from cdcwire.formats.open_protocol.members import write_name
-from cdcwire.formats.open_protocol.message import EVENT_ROW, Key
+from cdcwire.formats.open_protocol.members import EVENT_ROW, write_name
+from cdcwire.formats.open_protocol.message import Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import float_text_of, write_value
 from cdcwire.golang.json_text import finished_json, finished_jsoniter
@@ -28,7 +29,6 @@ from cdcwire.golang.quote import quote
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.images import Prepared
-from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES
 from cdcwire.mysql.usual import decimal_text, integer_range, number_of_label, usual_form
 from cdcwire.mysql.usual_texts import base64_writer, digits_writer, float_writer, integer_writer

@@ -1,33 +1,46 @@
-"""Members of the JSON objects: what they may hold, with the clause that says so.
-
-Members that the format does not name are ignored.
-"""
+"""Rules of the JSON and the forms of its members, with the clauses of the page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias
 
-from cdcwire.core.strict_json import JsonRules
-from cdcwire.formats.open_protocol.message import Dialect
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.json_record import Form, JsonForms, Quote
+from cdcwire.core.limits import INT64_END, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
+from cdcwire.core.spans import json_text
+from cdcwire.core.strict_json import JsonRules, JsonValue, Member, Number
 from cdcwire.golang.json_text import json_string, jsoniter_string
-from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES, JsonMembers
+
+Dialect: TypeAlias = Literal["tiflow", "ticdc"]
 
 VALUE_RULES = JsonRules(
     text_clause="open-protocol: json text",
     string_clause="open-protocol: json strings",
     limits_clause="open-protocol: limits",
-    max_depth=MAX_DEPTH,
+    max_depth=MAX_JSON_DEPTH,
     max_name_bytes=MAX_NAME_BYTES,
 )
 _RAW_RULES = replace(VALUE_RULES, replaces_ill_formed=True)
-KEY_RULES = JsonRules(
-    text_clause=VALUE_RULES.text_clause,
-    string_clause=VALUE_RULES.string_clause,
-    limits_clause=VALUE_RULES.limits_clause,
-    max_depth=MAX_DEPTH,
-    max_name_bytes=MAX_NAME_BYTES,
-    may_repeat=frozenset({"ohk"}),  # the ticdc dialect writes it twice with a claim check
-)
+# The ticdc dialect writes ohk twice with a claim check.
+KEY_RULES = replace(VALUE_RULES, may_repeat=frozenset({"ohk"}))
+KEY_MEMBERS = "open-protocol: key members"
+TYPES = "open-protocol: event types"
+ROW_ID = "open-protocol: row id"
+PARTITION = "open-protocol: partition"
+HANDLE_KEY_ONLY = "open-protocol: handle key only"
+CLAIM_CHECK = "open-protocol: claim check"
+ROW_VALUE = "open-protocol: row value"
+DDL_VALUE = "open-protocol: ddl value"
+COLUMN_MEMBERS = "open-protocol: column members"
+UNKNOWN = "open-protocol: unknown members"
+
+EVENT_ROW = 1  # key member t
+EVENT_DDL = 2
+EVENT_RESOLVED = 3
+EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
 
 
 def value_rules(dialect: Dialect) -> JsonRules:
@@ -35,30 +48,49 @@ def value_rules(dialect: Dialect) -> JsonRules:
     return _RAW_RULES if dialect == "ticdc" else VALUE_RULES
 
 
-_MEMBERS = JsonMembers(VALUE_RULES, VALUE_RULES.text_clause)
-required = _MEMBERS.required
-read_integer = _MEMBERS.read_integer
-integer_of = _MEMBERS.integer_of
-text_of = _MEMBERS.text_of
-flag_of = _MEMBERS.flag_of
-name_of = _MEMBERS.name_of
+# Lone surrogates may stand for bad bytes. The ticdc dialect sends these bytes: they stay.
+WRITE_STRING: dict[Dialect, Callable[[str], str]] = {
+    "tiflow": json_string,
+    "ticdc": partial(jsoniter_string, is_raw=True),
+}
 
-
-def write_text(text: str, dialect: Dialect) -> str:
-    """Return text as a JSON string of the dialect. Raises: EncodeError for a lone surrogate."""
-    _MEMBERS.check_text(text)
-    return write_escaped(text, dialect)
+FORMS = JsonForms(VALUE_RULES)
+TEXT, NAME = FORMS.text, FORMS.name
+BYTE = FORMS.integer(0, 1 << 8)  # type codes and DDL types
+INT64 = FORMS.integer(-INT64_END, INT64_END)
+UINT64 = FORMS.integer(0, UINT64_END)
+_ANY = FORMS.integer(-INT64_END, UINT64_END)
 
 
 def write_name(name: str, dialect: Dialect) -> str:
     """Return a name as a JSON string. Raises: EncodeError, also when it is too long."""
-    _MEMBERS.check_name(name)
-    return write_escaped(name, dialect)
+    return NAME.write(name, COLUMN_MEMBERS, WRITE_STRING[dialect])
 
 
-def write_escaped(text: str, dialect: Dialect) -> str:
-    """Return text, in which lone surrogates may stand for bad bytes, as a JSON string.
+def _read_type(given: Member, data: bytes, clause: str) -> int:
+    code = _ANY.read(given, data, clause)
+    if code not in EVENT_NAMES:
+        problem = f"event type {code} is not defined; there are 1, 2 and 3"
+        raise DecodeError(problem, given.start, clause)
+    return code
 
-    The ticdc dialect sends these bytes: the lone surrogates stay.
-    """
-    return json_string(text) if dialect == "tiflow" else jsoniter_string(text, is_raw=True)
+
+def _write_type(code: int, clause: str, quoted: Quote) -> str:
+    if code not in EVENT_NAMES:
+        raise EncodeError(f"event type {code!r:.40} is not 1, 2 or 3", clause)
+    return str(code)
+
+
+def event_type(value: JsonValue) -> int:
+    """Return the event type that a value is; 0 for none."""
+    text = value.text if isinstance(value, Number) else ""
+    return next((code for code in EVENT_NAMES if text == str(code)), 0)
+
+
+def _shown_type(value: JsonValue) -> str:
+    if not isinstance(value, Number):
+        return json_text(value)
+    return f"{value.text} ({EVENT_NAMES.get(event_type(value), 'not defined')})"
+
+
+TYPE = Form(_read_type, _write_type, _shown_type)

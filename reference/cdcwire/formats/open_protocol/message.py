@@ -1,21 +1,34 @@
 """The wire's own values of Open Protocol: what a Kafka message of it says, nothing less.
 
-Members keep the names of the JSON. A member that the wire leaves out when it is empty has that
-empty value here: ``""``, 0, False.
+Members keep the names of the JSON; other ones are ignored. A member that the wire leaves out when
+it is empty has that empty value here: ``""``, 0, False. A key is
+``{"ts":424316594097225729,"scm":"test","tbl":"t","t":1}``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
 
-from cdcwire.mysql.values import WireValue
-
-Dialect: TypeAlias = Literal["tiflow", "ticdc"]
-
-EVENT_ROW = 1  # key member t
-EVENT_DDL = 2
-EVENT_RESOLVED = 3
+from cdcwire.core.json_record import FLAG, extra, member, part, record_of
+from cdcwire.formats.open_protocol.columns import Columns, columns_form
+from cdcwire.formats.open_protocol.members import (
+    BYTE,
+    CLAIM_CHECK,
+    DDL_VALUE,
+    HANDLE_KEY_ONLY,
+    INT64,
+    KEY_MEMBERS,
+    NAME,
+    PARTITION,
+    ROW_ID,
+    ROW_VALUE,
+    TEXT,
+    TYPE,
+    TYPES,
+    UINT64,
+    UNKNOWN,
+    Dialect,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +41,20 @@ class Key:
     stored.
     """
 
-    ts: int
-    t: int
-    scm: str = ""
-    tbl: str = ""
-    rid: int = 0
-    ptn: int = 0
-    ohk: bool = False
-    ccl: str = ""
+    ts: int = member(UINT64, KEY_MEMBERS, part("commit_ts"))
+    t: int = member(TYPE, TYPES, part("kind"))
+    scm: str = member(NAME, KEY_MEMBERS, part("schema"), default="")
+    tbl: str = member(NAME, KEY_MEMBERS, part("table"), default="")
+    rid: int = member(INT64, ROW_ID, extra("row_id"), default=0)
+    ptn: int = member(INT64, PARTITION, part("partition"), default=0)
+    ohk: bool = member(FLAG, HANDLE_KEY_ONLY, default=False)
+    ccl: str = member(TEXT, CLAIM_CHECK, extra("claim_check"), default="")
 
 
-class Column(NamedTuple):
-    """One column: type code ``type``, handle-key member ``h``, flag bits ``flag``."""
-
-    name: str
-    type: int
-    h: bool
-    flag: int
-    value: WireValue
-
-
-Columns: TypeAlias = "tuple[Column, ...]"
+KEY_ORDERS: dict[Dialect, tuple[str, ...]] = {
+    "tiflow": ("ts", "scm", "tbl", "rid", "ptn", "t", "ohk", "ccl"),
+    "ticdc": ("ts", "scm", "tbl", "t", "ohk", "ccl", "ptn"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +65,24 @@ class Row:
     it means the same.
     """
 
-    u: Columns | None = None
-    p: Columns | None = None
-    d: Columns | None = None
+    u: Columns | None = member(columns_form("new columns"), ROW_VALUE, part("after"), default=None)
+    p: Columns | None = member(
+        columns_form("columns before"), ROW_VALUE, part("before"), default=None
+    )
+    d: Columns | None = member(
+        columns_form("deleted columns"), ROW_VALUE, part("before"), default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
     """A DDL value: the query ``q`` and TiDB's number ``t`` for it."""
 
-    q: str
-    t: int
+    q: str = member(TEXT, DDL_VALUE, part("query"))
+    t: int = member(BYTE, DDL_VALUE, part("what", "code"))
+
+
+KEY, ROW, DDL = (record_of(each, UNKNOWN) for each in (Key, Row, Ddl))
 
 
 @dataclass(frozen=True, slots=True)

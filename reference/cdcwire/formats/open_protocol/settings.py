@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cdcwire.core.configuration import changefeed
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.formats.open_protocol.message import Dialect
+from cdcwire.formats.open_protocol.members import Dialect
 from cdcwire.mysql.settings import MAX_BATCH_SIZE, LargeMessageSettings
 
 

@@ -8,6 +8,7 @@ compressed item has no separate place in the bytes: it is one span.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cdcwire.core.claim_check import file_spans
 from cdcwire.core.context import Context
@@ -17,9 +18,23 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import MAX_TEXT, Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
+from cdcwire.formats.open_protocol.columns import COLUMN
 from cdcwire.formats.open_protocol.items import read_key
-from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES, value_rules
-from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
+from cdcwire.formats.open_protocol.members import (
+    CLAIM_CHECK,
+    COLUMN_MEMBERS,
+    EVENT_NAMES,
+    EVENT_RESOLVED,
+    EVENT_ROW,
+    HANDLE_KEY_ONLY,
+    KEY_RULES,
+    TYPE,
+    TYPES,
+    VALUE_RULES,
+    event_type,
+    value_rules,
+)
+from cdcwire.formats.open_protocol.message import DDL, KEY, ROW
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
 from cdcwire.formats.open_protocol.wire import (
@@ -32,43 +47,16 @@ from cdcwire.formats.open_protocol.wire import (
 from cdcwire.model.paths import Path
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 
-_KEY_CLAUSES = {
-    "ts": "open-protocol: key members",
-    "scm": "open-protocol: key members",
-    "tbl": "open-protocol: key members",
-    "t": "open-protocol: event types",
-    "rid": "open-protocol: row id",
-    "ptn": "open-protocol: partition",
-    "ohk": "open-protocol: handle key only",
-    "ccl": "open-protocol: claim check",
-}
 _TYPE_PARTS: dict[int, tuple[EventPart, ...]] = {
     EVENT_ROW: ("kind", "op"),
     EVENT_RESOLVED: ("kind", "what"),
 }
-_KEY_PARTS: dict[str, EventPart] = {
-    "ts": "commit_ts",
-    "scm": "schema",
-    "tbl": "table",
-    "ptn": "partition",
-}
-_KEY_EXTRAS = {"rid": "row_id", "ccl": "claim_check"}
-_GROUP_SIDES: dict[str, EventPart] = {"u": "after", "p": "before", "d": "before"}
-_DDL_PARTS: dict[str, tuple[EventPart, ...]] = {"q": ("query",), "t": ("what", "code")}
-_ROW_CLAUSES: dict[str, str] = dict.fromkeys(("u", "p", "d"), "open-protocol: row value")
-_COLUMN_CLAUSES: dict[str, str] = dict.fromkeys(
-    ("t", "h", "f", "v"), "open-protocol: column members"
-)
-_DDL_CLAUSES: dict[str, str] = dict.fromkeys(("q", "t"), "open-protocol: ddl value")
-_UNKNOWN = "open-protocol: unknown members"
-_EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
-_GROUP_NAMES: dict[str, str] = {"u": "new columns", "p": "columns before", "d": "deleted columns"}
 
 
 def spans(message: Message, context: Context) -> Iterator[Span]:
     """Yield the spans of every byte of key and value."""
     if isinstance(message, StoredFile):
-        yield from file_spans(message, _KEY_CLAUSES["ccl"])
+        yield from file_spans(message, CLAIM_CHECK)
         return
     size = len(message.key or b"") + len(message.value or b"")
     values = JsonValues(VALUE_RULES.limits_clause, size)
@@ -101,21 +89,6 @@ class _Part(Spans):
     def close(self, end: int, path: Path, clause: str) -> None:
         self.add(end, path, "end", clause)
 
-    def member(
-        self,
-        member: Member,
-        path: Path,
-        clause: str,
-        text: str = "",
-        note: str = "",
-        subject: Subject | None = None,
-    ) -> None:
-        if clause == _UNKNOWN:
-            note = "not known, ignored"
-        text = text or json_text(member.value)
-        path = (*path, member.name)
-        self.add(member.end, path, text, clause, note, value=member.value, subject=subject)
-
 
 def _key_spans(part: _Part, event_types: list[int]) -> Iterator[None]:
     """Add the spans of the Kafka key, and the event type of each item, 0 where unreadable."""
@@ -129,31 +102,20 @@ def _key_spans(part: _Part, event_types: list[int]) -> Iterator[None]:
             read_key(part.data, *place)
             continue
         for member in found.members:
-            text, note = "", ""
-            if member.name == "t" and isinstance(member.value, Number):
-                event_types[-1] = next(
-                    (code for code in _EVENT_NAMES if member.value.text == str(code)), 0
-                )
-                text = f"{member.value.text} ({_EVENT_NAMES.get(event_types[-1], 'not defined')})"
             if member is not found.get(member.name):
-                note = "appears again later; the last one counts"
-            clause = _KEY_CLAUSES.get(member.name, _UNKNOWN)
-            subject = None
-            if member is found.get(member.name):
-                subject = _key_subject(member.name, index, event_types[-1])
-            part.member(member, (index,), clause, text, note, subject)
+                note, clause = "appears again later; the last one counts", HANDLE_KEY_ONLY
+                part.add(member.end, (index, member.name), json_text(member.value), clause, note)
+            elif member.name == "t":
+                event_types[-1] = event_type(member.value)
+                parts = _TYPE_PARTS.get(event_types[-1], ("kind",))
+                text, subject = TYPE.shown(member.value), Subject(index, parts)
+                part.add(member.end, (index, "t"), text, TYPES, value=member.value, subject=subject)
+            else:
+                KEY.add(part, member, (index,), index)
         part.close(place[1], (index,), "open-protocol: json text")
         read_key(part.data, *place)
         yield
     part.is_read = True
-
-
-def _key_subject(name: str, index: int, event_type: int) -> Subject | None:
-    if name == "t":
-        return Subject(index, _TYPE_PARTS.get(event_type, ("kind",)))
-    if name in _KEY_EXTRAS:
-        return Subject(index, ("extra",), _KEY_EXTRAS[name])
-    return Subject(index, (_KEY_PARTS[name],)) if name in _KEY_PARTS else None
 
 
 def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Iterator[None]:
@@ -162,7 +124,7 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Ite
     opened = None if compression is None else DecompressedItems(part.data, compression)
     for index, place in enumerate(read_value_frame(part.data)):
         _length_span(part, place, index)
-        event_type = event_types[index] if index < len(event_types) else 0
+        kind = event_types[index] if index < len(event_types) else 0
         if place[0] == place[1]:
             continue
         if opened is not None:
@@ -170,17 +132,14 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Ite
             clause = "open-protocol: compression"
             part.add(place[1], (index,), text, clause, subject=Subject(index))
             continue
-        found = part.json(place, (index,), rules, _EVENT_NAMES.get(event_type, "value"))
+        found = part.json(place, (index,), rules, EVENT_NAMES.get(kind, "value"))
         if found is None:
             continue
-        if event_type == EVENT_ROW:
+        if kind == EVENT_ROW:
             _row_spans(part, found, index)
         else:
             for member in found.members:
-                clause = _DDL_CLAUSES.get(member.name, _UNKNOWN)
-                parts = _DDL_PARTS.get(member.name)
-                subject = None if parts is None else Subject(index, parts)
-                part.member(member, (index,), clause, subject=subject)
+                DDL.add(part, member, (index,), index)
         part.close(place[1], (index,), "open-protocol: json text")
         yield
 
@@ -193,54 +152,58 @@ def _length_span(part: _Part, place: ItemBounds, index: int) -> None:
 
 
 def _row_spans(part: _Part, row: JsonObject, index: int) -> None:
-    path: Path = (index,)
     for member in row.members:
-        clause = _ROW_CLAUSES.get(member.name, _UNKNOWN)
-        group = member.value
-        if clause == _UNKNOWN or not isinstance(group, JsonObject):
-            part.member(member, path, clause)
+        known, group = ROW.by_name.get(member.name), member.value
+        if known is None or not isinstance(group, JsonObject):
+            ROW.add(part, member, (index,), index)
             continue
-        inner = (*path, member.name)
-        side = _GROUP_SIDES[member.name]
-        text = _GROUP_NAMES[member.name]
-        part.add(member.start + 1, inner, text, clause, subject=Subject(index, (side,)))
+        path: Path = (index, member.name)
+        subject = known.subject and replace(known.subject, event=index)
+        part.add(member.start + 1, path, known.form.shown(group), known.clause, subject=subject)
         for column in group.members:
-            _column_spans(part, column, inner, Subject(index, (side,), column.name))
-        part.close(member.end, inner, clause)
+            _column_spans(part, column, path, subject and replace(subject, name=column.name))
+        part.close(member.end, path, known.clause)
 
 
-def _column_spans(part: _Part, column: Member, path: Path, subject: Subject) -> None:
-    clause = "open-protocol: column members"
-    if not isinstance(column.value, JsonObject):
-        part.member(column, path, clause, subject=subject)
+def _column_spans(part: _Part, column: Member, path: Path, subject: Subject | None) -> None:
+    inner, found = (*path, column.name), column.value
+    if not isinstance(found, JsonObject):
+        text = json_text(found)
+        part.add(column.end, inner, text, COLUMN_MEMBERS, value=found, subject=subject)
         return
-    inner = (*path, column.name)
-    known = column.value.by_name
-    key = Subject(subject.event, ("key",))
+    known = found.by_name
     whole = None if "v" in known else subject
-    part.add(column.start + 1, inner, f"column {column.name!r}", clause, subject=whole)
+    part.add(column.start + 1, inner, f"column {column.name!r}", COLUMN_MEMBERS, subject=whole)
     code, flag = (_small_number(known.get(name)) for name in ("t", "f"))
-    for member in column.value.members:
-        text, note, member_clause = "", "", _COLUMN_CLAUSES.get(member.name, _UNKNOWN)
-        about = {"v": subject, "f" if "f" in known else "h": key}.get(member.name)
-        if member.name == "t":
-            text = f"{json_text(member.value)} ({column_of('', code, flag).source})"
-        elif member.name == "f":
-            text = f"{json_text(member.value)} ({flag_names(flag)})" if flag else ""
-            if bool(flag & FLAG_HANDLE_KEY) != ("h" in known and known["h"].value is True):
-                note = "h and the handle-key flag differ"
-        elif member.name == "v":
-            is_null = member.value is None
-            member_clause = "open-protocol: null values" if is_null else value_clause(code, flag)
-            text = _value_text(member, code, flag)
-        part.member(member, inner, member_clause, text, note, about)
-    part.close(column.end, inner, clause)
+    key = subject and Subject(subject.event, ("key",))
+    for member in found.members:
+        text, note, clause, about = json_text(member.value), "", COLUMN_MEMBERS, None
+        match member.name:
+            case "t":
+                text = f"{text} ({column_of('', code, flag).source})"
+            case "h":
+                about = None if "f" in known else key
+            case "f":
+                about = key
+                text = f"{text} ({flag_names(flag)})" if flag else text
+                if bool(flag & FLAG_HANDLE_KEY) != ("h" in known and known["h"].value is True):
+                    note = "h and the handle-key flag differ"
+            case "v":
+                about, text = subject, _value_text(member, code, flag)
+                is_null = member.value is None
+                clause = "open-protocol: null values" if is_null else value_clause(code, flag)
+            case _:
+                COLUMN.add(part, member, inner)
+                continue
+        end, place = member.end, (*inner, member.name)
+        part.add(end, place, text, clause, note, value=member.value, subject=about)
+    part.close(column.end, inner, COLUMN_MEMBERS)
 
 
 def _value_text(member: Member, code: int, flag: int) -> str:
     """Return what a value is; an invalid value stays as written."""
     try:
-        value = read_value(member.value, code, flag, member.start)
+        value = read_value(member, code, flag)
     except DecodeError:
         return json_text(member.value)
     if isinstance(value, bytes):

@@ -14,32 +14,39 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.strict_json import JsonValue, Number, json_kind
-from cdcwire.formats.open_protocol.members import read_integer, write_escaped, write_text
-from cdcwire.formats.open_protocol.message import Dialect
+from cdcwire.core.json_record import wrong
+from cdcwire.core.strict_json import Member, Number
+from cdcwire.formats.open_protocol.members import (
+    INT64,
+    TEXT,
+    UINT64,
+    VALUE_RULES,
+    WRITE_STRING,
+    Dialect,
+)
 from cdcwire.golang.numbers import float_text, padded_float_text
 from cdcwire.golang.quote import QuoteError, quote, unquote
 from cdcwire.model.floats import narrow_float32, read_float32
 from cdcwire.mysql import types
-from cdcwire.mysql.json_members import INT64_END, UINT64_END, write_integer
 from cdcwire.mysql.values import WireValue, is_vector_text
 
-_Read: TypeAlias = Callable[[JsonValue, int, int, int], WireValue]
+_INTEGERS = "open-protocol: integer values"
+_Read: TypeAlias = Callable[[Member, int, int], WireValue]
 _Write: TypeAlias = Callable[[WireValue, int, int, Dialect], str]
 
 
-def read_value(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
-    """Return the value at ``start``. ``null`` is NULL of every type.
+def read_value(given: Member, code: int, flags: int) -> WireValue:
+    """Return the value of a member. ``null`` is NULL of every type.
 
     Raises: DecodeError when it is not a value of the type.
     """
-    if value is None:
+    if given.value is None:
         return None
     read = _READ.get(code)
     if read is None:
         problem = f"type code {code} has no values, only null"
-        raise DecodeError(problem, start, "open-protocol: types without values")
-    return read(value, code, flags, start)
+        raise DecodeError(problem, given.start, "open-protocol: types without values")
+    return read(given, code, flags)
 
 
 def write_value(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
@@ -63,27 +70,27 @@ def value_clause(code: int, flags: int) -> str:
     return "open-protocol: types without values"
 
 
-def _read_integer(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
-    low, high = (0, UINT64_END) if types.is_unsigned(code, flags) else (-INT64_END, INT64_END)
-    return read_integer(value, start, low, high, "open-protocol: integer values")
+def _read_integer(given: Member, code: int, flags: int) -> WireValue:
+    form = UINT64 if types.is_unsigned(code, flags) else INT64
+    return form.read(given, b"", _INTEGERS)
 
 
 def _write_integer(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
-    low, high = (0, UINT64_END) if types.is_unsigned(code, flags) else (-INT64_END, INT64_END)
     if not isinstance(value, int):
-        raise _wrong_value(value, "an integer", "open-protocol: integer values")
-    return write_integer(value, low, high, "open-protocol: integer values")
+        raise _wrong_value(value, "an integer", _INTEGERS)
+    form = UINT64 if types.is_unsigned(code, flags) else INT64
+    return form.write(value, _INTEGERS, str)
 
 
-def _read_float(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
-    clause = "open-protocol: float values"
+def _read_float(given: Member, code: int, flags: int) -> WireValue:
+    clause, value = "open-protocol: float values", given.value
     if not isinstance(value, Number):
-        raise DecodeError(f"it is {json_kind(value)}, not a number", start, clause)
+        raise wrong(value, "a number", given.start, clause)
     number = read_float32(value.text) if code == types.TYPE_FLOAT else float(value.text)
     if math.isinf(number):
         bits = 32 if code == types.TYPE_FLOAT else 64
         problem = f"{value.text:.40} is too large for a {bits}-bit float"
-        raise DecodeError(problem, start, clause)
+        raise DecodeError(problem, given.start, clause)
     return number
 
 
@@ -105,44 +112,39 @@ def float_text_of(dialect: Dialect, bits: Literal[32, 64]) -> Callable[[float], 
     return partial(float_text if dialect == "tiflow" else padded_float_text, bits=bits)
 
 
-def _read_text(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
-    if not isinstance(value, str):
-        problem = f"it is {json_kind(value)}, not a string"
-        raise DecodeError(problem, start, "open-protocol: text values")
-    return value
+def _read_text(given: Member, code: int, flags: int) -> WireValue:
+    return TEXT.read(given, b"", "open-protocol: text values")
 
 
 def _write_text(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
     if not isinstance(value, str):
         raise _wrong_value(value, "text", "open-protocol: text values")
-    return write_text(value, dialect)
+    return TEXT.write(value, VALUE_RULES.string_clause, WRITE_STRING[dialect])
 
 
-def _read_string(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+def _read_string(given: Member, code: int, flags: int) -> WireValue:
+    value = given.value
     if not isinstance(value, str):
-        problem = f"it is {json_kind(value)}, not a string"
-        raise DecodeError(problem, start, "open-protocol: string values")
+        raise wrong(value, "a string", given.start, "open-protocol: string values")
     if not flags & types.FLAG_BINARY:
         return value.encode()
     try:
         return unquote(value)
     except QuoteError as error:
-        raise DecodeError(str(error), start, "open-protocol: binary quoting") from None
+        raise DecodeError(str(error), given.start, "open-protocol: binary quoting") from None
 
 
 def _write_string(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
     if not isinstance(value, bytes):
         raise _wrong_value(value, "bytes", "open-protocol: string values")
     if flags & types.FLAG_BINARY:
-        return write_escaped(quote(value), dialect)
-    return write_escaped(value.decode("utf-8", "surrogateescape"), dialect)
+        return WRITE_STRING[dialect](quote(value))
+    return WRITE_STRING[dialect](value.decode("utf-8", "surrogateescape"))
 
 
-def _read_base64(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+def _read_base64(given: Member, code: int, flags: int) -> WireValue:
     clause = "open-protocol: base64 values"
-    if not isinstance(value, str):
-        raise DecodeError(f"it is {json_kind(value)}, not a string", start, clause)
-    return read_base64(value, start, clause)
+    return read_base64(TEXT.read(given, b"", clause), given.start, clause)
 
 
 def _write_base64(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
@@ -151,19 +153,18 @@ def _write_base64(value: WireValue, code: int, flags: int, dialect: Dialect) -> 
     return f'"{write_base64(value)}"'
 
 
-def _read_vector(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+def _read_vector(given: Member, code: int, flags: int) -> WireValue:
     clause = "open-protocol: vector values"
-    if not isinstance(value, str):
-        raise DecodeError(f"it is {json_kind(value)}, not a string", start, clause)
+    value = TEXT.read(given, b"", clause)
     if not is_vector_text(value):
-        raise DecodeError(f"{value!r:.40} is not the text of a vector", start, clause)
+        raise DecodeError(f"{value!r:.40} is not the text of a vector", given.start, clause)
     return value
 
 
 def _write_vector(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
     if not isinstance(value, str) or not is_vector_text(value):
         raise _wrong_value(value, "the text of a vector", "open-protocol: vector values")
-    return write_text(value, dialect)
+    return TEXT.write(value, VALUE_RULES.string_clause, WRITE_STRING[dialect])
 
 
 def _wrong_value(value: WireValue, expected: str, clause: str) -> EncodeError:
@@ -175,7 +176,7 @@ _CODES: tuple[tuple[frozenset[int], _Read, _Write, str], ...] = (
         types.INTEGER_TYPES | types.UNSIGNED_TYPES | {types.TYPE_YEAR},
         _read_integer,
         _write_integer,
-        "open-protocol: integer values",
+        _INTEGERS,
     ),
     (
         frozenset({types.TYPE_FLOAT, types.TYPE_DOUBLE}),

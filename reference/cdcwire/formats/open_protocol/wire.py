@@ -32,18 +32,15 @@ from cdcwire.formats.open_protocol.items import (
     write_key,
     write_row,
 )
-from cdcwire.formats.open_protocol.members import VALUE_RULES, value_rules
-from cdcwire.formats.open_protocol.message import (
+from cdcwire.formats.open_protocol.members import (
     EVENT_DDL,
     EVENT_RESOLVED,
     EVENT_ROW,
-    Ddl,
+    VALUE_RULES,
     Dialect,
-    Item,
-    Key,
-    Message,
-    Row,
+    value_rules,
 )
+from cdcwire.formats.open_protocol.message import Ddl, Item, Key, Message, Row
 from cdcwire.formats.open_protocol.settings import read_settings
 from cdcwire.model.paths import Path
 

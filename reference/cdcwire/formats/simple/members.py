@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.json_record import INT64_END, UINT64_END, Form, JsonForms, Quote, array_of
+from cdcwire.core.json_record import Form, JsonForms, Quote, array_of
+from cdcwire.core.limits import INT64_END, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.strict_json import JsonRules, Member, Number
 from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES
 
 RULES = JsonRules(
     text_clause="simple: json text",
     string_clause="simple: json strings",
     limits_clause="simple: limits",
-    max_depth=MAX_DEPTH,
+    max_depth=MAX_JSON_DEPTH,
     max_name_bytes=MAX_NAME_BYTES,
 )
 FIELDS = "simple: fields"

@@ -87,7 +87,7 @@ def test_spans_tell_field_value_and_clause() -> None:
 def test_spans_note_what_is_odd() -> None:
     notes = {".".join(map(str, span.path)): span.note for span in explain(ROW).spans if span.note}
     assert notes["value.0.u.a.f"] == "h and the handle-key flag differ"
-    assert notes["value.0.y"] == "not known, ignored"
+    assert notes["value.0.y"] == "unknown, ignored"
     repeated = [span for span in explain(ROW).spans if span.path == ("key", 0, "ohk")]
     assert [bool(span.note) for span in repeated] == [True, False]
 

@@ -28,8 +28,8 @@ def decode_pair(pair: tuple[bytes, bytes]) -> Message:
     ("key", "offset", "path", "clause"),
     [
         pytest.param("[]", 0, (), "key members", id="no-object"),
-        pytest.param('{"t":3}', 6, (), "key members", id="no-ts"),
-        pytest.param('{"ts":1}', 7, (), "key members", id="no-t"),
+        pytest.param('{"t":3}', 6, ("ts",), "key members", id="no-ts"),
+        pytest.param('{"ts":1}', 7, ("t",), "event types", id="no-t"),
         pytest.param('{"ts":"1","t":3}', 6, ("ts",), "key members", id="ts-string"),
         pytest.param('{"ts":null,"t":3}', 6, ("ts",), "key members", id="ts-null"),
         pytest.param('{"ts":true,"t":3}', 6, ("ts",), "key members", id="ts-true"),
@@ -128,8 +128,8 @@ def test_key_that_breaks_a_rule_is_rejected(
             id="column-ohk-twice",
         ),
         pytest.param('{"u":{"a":null}}', 10, ("u", "a"), "column members", id="column-null"),
-        pytest.param('{"u":{"a":{"v":1}}}', 16, ("u", "a"), "column members", id="no-type"),
-        pytest.param('{"u":{"a":{"t":3}}}', 16, ("u", "a"), "column members", id="no-value"),
+        pytest.param('{"u":{"a":{"v":1}}}', 16, ("u", "a", "t"), "column members", id="no-type"),
+        pytest.param('{"u":{"a":{"t":3}}}', 16, ("u", "a", "v"), "column members", id="no-value"),
         pytest.param(
             '{"u":{"a":{"t":256,"v":1}}}', 15, ("u", "a", "t"), "column members", id="type-256"
         ),
@@ -174,8 +174,8 @@ def test_row_that_breaks_a_rule_is_rejected(
     ("value", "offset", "path"),
     [
         pytest.param('"q"', 0, (), id="no-object"),
-        pytest.param('{"t":3}', 6, (), id="no-query"),
-        pytest.param('{"q":""}', 7, (), id="no-type"),
+        pytest.param('{"t":3}', 6, ("q",), id="no-query"),
+        pytest.param('{"q":""}', 7, ("t",), id="no-type"),
         pytest.param('{"q":null,"t":3}', 5, ("q",), id="query-null"),
         pytest.param('{"q":"","t":"3"}', 12, ("t",), id="type-string"),
         pytest.param('{"q":"","t":256}', 12, ("t",), id="type-256"),

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.strict_json import JsonRules, read_json
-from cdcwire.formats.open_protocol.message import Dialect
+from cdcwire.core.strict_json import JsonRules, Member, read_json
+from cdcwire.formats.open_protocol.members import Dialect
 from cdcwire.formats.open_protocol.values import read_value, value_clause, write_value
 from cdcwire.mysql.values import WireValue
 
@@ -20,7 +20,7 @@ INT64 = ("-9223372036854775808", "9223372036854775807")
 
 
 def read(text: str, code: int, flags: int = 0) -> WireValue:
-    return read_value(read_json(text.encode(), RULES).value, code, flags, 7)
+    return read_value(Member("v", read_json(text.encode(), RULES).value, 7, 7, 7), code, flags)
 
 
 def float32(bits: int) -> float:

@@ -6,6 +6,7 @@ from cdcwire.core.caches import BoundedCache
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.varint_bytes import deltas, uvarint_array, uvarint_bytes, varint_array
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.arrays import MAX_NAME_BYTES
 from cdcwire.formats.craft.fast_encoder import Part, PartEncoder, RowImage
@@ -17,7 +18,6 @@ from cdcwire.formats.craft.proposal.message import GROUP_DELETE, Event, Message
 from cdcwire.formats.craft.proposal.wire import VERSION, encode
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import RowChange
-from cdcwire.mysql.json_members import UINT64_END
 
 _MAX_NAMES = 1 << 15  # of all plans together
 _VERSION = VERSION.to_bytes(2, "big")
