@@ -301,12 +301,20 @@ def _survey_files(
     folder = prefix.folder
 
     def search(number: int, files: Sequence[StoredData]) -> list[_Part]:
-        messages = (
-            (MessagePlace(file=path_in(folder, file)), read_file(folder, file)) for file in files
-        )
-        return [(number, survey.found(messages))]
+        return [(number, _at(file.order, _found_in(file))) for file in files]
+
+    def _found_in(file: StoredData) -> Surveyed:
+        place = MessagePlace(file=path_in(folder, file))
+        return survey.found([(place, read_file(folder, file))])
 
     return _joined(workers.found(work_of_files(folder, files, workers.count), search))
+
+
+def _at(order: int, found: Surveyed) -> Surveyed:
+    """Return what a file has, its rows placed among the files of its prefix."""
+    span = RowSpan(offsets=(order, order))
+    tables = {name: replace(each, span=span) for name, each in found.tables.items()}
+    return replace(found, tables=tables)
 
 
 def _complete(found: FoundTable, defined: CanonicalTable | None) -> CanonicalTable:
