@@ -49,6 +49,17 @@ def with_kafka_keys(
     return replace(found, keys=keys, left_out=left_out)
 
 
+def keys_against_table(found: Comparison, feed: OpenedFeed, meaning: Meaning) -> Comparison:
+    """Return the comparison of a feed with a table, which has no keys of messages."""
+    own = feed.facts.keys
+    if not own.keyed:
+        return found
+    keys = KafkaKeys(
+        (own.keyed.total(), 0), (own.contradicting, 0), tuple(first_of("left", feed, meaning))
+    )
+    return replace(found, keys=keys, left_out=(*found.left_out, (_NAME, "a table has none")))
+
+
 def _not_compared(left: OpenedFeed, right: OpenedFeed, options: CompareOptions) -> str | None:
     """Return why keys are not compared; None if they are."""
     if left.source.format.name != right.source.format.name:

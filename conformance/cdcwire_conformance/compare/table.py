@@ -20,6 +20,7 @@ from cdcwire_conformance.compare.feed_terms import facts_of
 from cdcwire_conformance.compare.feeds import Report, no_report
 from cdcwire_conformance.compare.final_tables import check_keys, lacks_key, last_tables
 from cdcwire_conformance.compare.hints import column_hint
+from cdcwire_conformance.compare.kafka_keys import keys_against_table
 from cdcwire_conformance.compare.merging import merged_table
 from cdcwire_conformance.compare.notes import (
     check_all_read,
@@ -206,6 +207,7 @@ def compare_table(
             ),
         )
     found = replace(found, tables=(compared,), seconds=time.monotonic() - start)
+    found = keys_against_table(found, opened, options.meaning)
     check_all_read(found)
     check_orders(found, advice="")
     if not found.is_different and not found.is_equal:

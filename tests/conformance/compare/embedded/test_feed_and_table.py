@@ -152,3 +152,20 @@ def test_deletes_that_are_only_tombstones_are_named(
     assert (code, line in text) == (0, True), text
     code, text = run(capsys, feeds[1], rows, "--option", "transforms=unwrap")
     assert (code, "tombstones" in text) == (0, False), text
+
+
+def test_kafka_keys_are_named_and_those_that_contradict_their_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed = unwrapped(tmp_path / "a", deletes=False)
+    file = tmp_path / "a" / "messages.jsonl"
+    rows = table(tmp_path / "t", id=[1, 2])
+    words = ("--option", "transforms=unwrap")
+    code, text = run(capsys, feed, rows, *words)
+    assert (code, "warning: Kafka keys" in text) == (0, False), text
+    assert "not compared: Kafka keys (a table has none)\n" in text
+    wrong = KafkaMessage(b'{"id":777}', b'{"id":1,"__table":"t"}')
+    right = KafkaMessage(b'{"id":2}', b'{"id":2,"__table":"t"}')
+    write_messages(str(file), [wrong, right])
+    code, text = run(capsys, feed, rows, *words)
+    assert (code, "t: id is 777 in the key, 1 in the row" in text) == (0, True), text
