@@ -209,7 +209,7 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
         yield f"{visible(table.table)}: {_table_word(table, counts)}"
         yield f"  {about_table(table)}"
         yield "  " + ", ".join(f"{n:,} {name}" for name, n in named_counts(table) if n)
-    if counts.differing > 1:
+    if counts.differing > 1 or any(each.option for each in table.patterns):
         yield from _pattern_lines(table, counts)
     for difference in table.differences:
         yield ""

@@ -346,3 +346,20 @@ def test_numbers_and_sets_of_maxwell_propose_the_types_of_the_other_feed(
     options = shlex.split(found[2])
     assert compared([left, right], capsys, *options)[0] == 0
     assert compared([left, other], capsys, *options)[0] == 1
+
+
+def test_single_difference_has_its_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One row is no pattern to count, but the option that accepts it is proposed."""
+
+    def feed(name: str, a: str, b: str) -> str:
+        return written(tmp_path / name, [canal({**OLD, "a": a, "b": b}, None, TYPES)], "canal-json")
+
+    feeds = feed("a", "1.5", "x"), feed("b", "1.50", "x")
+    assert main(["compare", *feeds, "--engine", "embedded"]) == 1
+    assert "    accepted with --ignore-scale a\n" in capsys.readouterr().out
+    assert main(["compare", *feeds, "--engine", "embedded", "--ignore-scale", "a"]) == 0
+    capsys.readouterr()
+    assert main(["compare", feeds[0], feed("c", "1.5", "y"), "--engine", "embedded"]) == 1
+    assert "pattern:" not in capsys.readouterr().out

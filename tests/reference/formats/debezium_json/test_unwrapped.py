@@ -123,10 +123,12 @@ def test_member_of_the_position_shows_the_connector(
     assert found.after["h"] == int(sent)
 
 
-def test_deleted_row_of_a_binlog_is_whole() -> None:
-    found = row(
-        b'{"id":1,"m":null,"__deleted":"true","__file":"binlog.1",' + NAMED, key=b'{"id":1}'
-    )
+@pytest.mark.parametrize(
+    "field",
+    [b'"__file":"binlog.1",', b'"__source_change_lsn":"00000025:00000b98:0001",', b'"__scn":"1",'],
+)
+def test_deleted_row_of_a_connector_that_sends_all_of_it_is_whole(field: bytes) -> None:
+    found = row(b'{"id":1,"m":null,"__deleted":"true",' + field + NAMED, key=b'{"id":1}')
     assert found.sent is None
     assert found.before is not None
     assert found.before.names == ("id", "m")
