@@ -41,8 +41,6 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
     for name in _NOT_FOR_TABLES:
         if getattr(arguments, name):
             raise UsageError(f"--{name.replace('_', '-')} does not go with a table")
-    if arguments.pair_by != "position":
-        raise UsageError("--pair-by does not go with a table: last rows pair by key")
     if arguments.on_error == "row":
         raise UsageError("--on-error row does not go with a table: all messages are needed")
     of_feeds = [name for name in vars(arguments) if name.startswith("right_")]

@@ -43,7 +43,6 @@ from cdcwire_conformance.compare.mapped_columns import (
 from cdcwire_conformance.compare.merging import MergedTable, merged_table, unwanted_tables
 from cdcwire_conformance.compare.notes import (
     check_all_read,
-    check_orders,
     checkpoint_notes,
     clock_notes,
     definition_notes,
@@ -52,6 +51,7 @@ from cdcwire_conformance.compare.notes import (
     nothing_compared,
     unread_of,
     window_note,
+    with_checked_orders,
 )
 from cdcwire_conformance.compare.other_events import with_other_events
 from cdcwire_conformance.compare.proposals import with_proposals
@@ -217,7 +217,7 @@ def compare_feeds(
     )
     found = with_other_events(found, ours, theirs, options)
     check_all_read(found)
-    check_orders(found)
+    found = with_checked_orders(found)
     if not found.is_different and not found.is_equal:
         raise SchemaError(nothing_compared(found))
     if not found.is_different and min(found.changes) < options.min_rows:

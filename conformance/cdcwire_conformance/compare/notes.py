@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
@@ -17,8 +18,6 @@ from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, W
 from cdcwire_conformance.decode.clock_changes import ClockFacts
 from cdcwire_conformance.decode.kind_words import joined_words
 from cdcwire_conformance.decode.statements import declared_columns
-
-_BY_KEY = "; --pair-by key compares in the feeds' order"
 
 
 def window_note(rules: ComparisonRules, window: Window) -> str:
@@ -59,14 +58,14 @@ def nothing_compared(found: Comparison) -> str:
     return f"nothing was compared: {who} change" + (f" ({', '.join(notes)})" if notes else "")
 
 
-def check_orders(found: Comparison, advice: str = _BY_KEY) -> None:
-    """Check that positions order the changes of each key. Raises: SchemaError.
+def with_checked_orders(found: Comparison) -> Comparison:
+    """Return the comparison with a note if positions do not order the changes of each key.
 
-    Copies that were sent again do not matter, as their first copies came in time. ``advice``: how
-    the rows are compared in any case.
+    Copies that were sent again do not matter, as their first copies came in time. Raises:
+    SchemaError if nothing else differs.
     """
-    if not found.goes_back or found.is_different:
-        return
+    if not found.goes_back:
+        return found
     table = next(each for each in found.tables if each.doubts.backwards)
     total = sum(each.doubts.backwards for each in found.tables)
     more = f" ({total:,} such changes)" if total > 1 else ""
@@ -75,7 +74,10 @@ def check_orders(found: Comparison, advice: str = _BY_KEY) -> None:
     where = "a feed" if table.is_final else "both feeds"
     problem = f"{position} goes back in {where}{more}"
     example = f"{table.table} at {position} {place} comes after a later change of its key"
-    raise SchemaError(f"nothing was decided: {problem}: {example}{advice}")
+    text = f"{problem}: {example}; --pair-by key compares in the feeds' order"
+    if not found.is_different:
+        raise SchemaError(f"nothing was decided: {text}")
+    return replace(found, notes=(*found.notes, text))
 
 
 def lost_parts(

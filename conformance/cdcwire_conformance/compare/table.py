@@ -24,12 +24,12 @@ from cdcwire_conformance.compare.kafka_keys import keys_against_table
 from cdcwire_conformance.compare.merging import merged_table
 from cdcwire_conformance.compare.notes import (
     check_all_read,
-    check_orders,
     checkpoint_notes,
     clock_notes,
     definition_notes,
     unread_of,
     window_note,
+    with_checked_orders,
 )
 from cdcwire_conformance.compare.other_events import lone_tombstones
 from cdcwire_conformance.compare.reshaping import ReshapedSide, reshaped_tables, unfillable
@@ -117,6 +117,7 @@ def compare_table(
         opened.side,
         opened.side,
         is_windowed=options.window is not None,
+        meaning=options.meaning,
         facts=facts_of(opened, opened, list(own), options),
     )
     known = frozenset(own)
@@ -209,7 +210,7 @@ def compare_table(
     found = replace(found, tables=(compared,), seconds=time.monotonic() - start)
     found = keys_against_table(found, opened, options.meaning)
     check_all_read(found)
-    check_orders(found, advice="")
+    found = with_checked_orders(found)
     if not found.is_different and not found.is_equal:
         raise SchemaError("nothing was compared: the feed or the table has no row")
     if not found.is_different and min(found.changes) < options.min_rows:

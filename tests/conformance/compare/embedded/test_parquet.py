@@ -39,6 +39,7 @@ MYSQL: dict[str, str | bytes | None] = {
     "connector": "mysql",
     "connector_version": "3.5.0.Final",
 }
+BY_KEY = ("--pair-by", "key")
 INSTANT = datetime(2024, 2, 29, 10, 0, 7, 120_000, timezone.utc)
 MOMENT = INSTANT.replace(tzinfo=None)
 
@@ -232,7 +233,13 @@ def test_place_that_goes_back_is_one_line(
     write_messages(str(tmp_path / "feed" / "messages.jsonl"), messages)
     feed, rows = f"craft:file:{tmp_path / 'feed'}", write_table(tmp_path / "t", pa.array([9]))
     assert main(["compare", feed, rows]) == 2
-    assert "commit_ts goes back in a feed: shop.t at commit_ts 4" in capsys.readouterr().err
+    line = (
+        "commit_ts goes back in a feed: shop.t at commit_ts 4 comes after a later change of its key"
+    )
+    assert line in capsys.readouterr().err
+    assert main(["compare", feed, write_table(tmp_path / "u", pa.array([4]))]) == 1
+    assert f"note: {line}" in capsys.readouterr().out
+    assert main(["compare", feed, write_table(tmp_path / "u", pa.array([4])), *BY_KEY]) == 0
 
 
 def test_record_has_the_files_of_the_table(tmp_path: Path) -> None:
