@@ -269,6 +269,7 @@ class OpenedFeed:
             has_old_images=facts.old_images > 0,
             has_whole_deletes=facts.whole_deletes > 0 or (lacks_some and self.facts.deletes.whole),
             shown=facts.shown,
+            has_upserts=facts.upserts > 0,
             has_placed_deletes=facts.placed_deletes > 0,
             has_bare_deletes=facts.bare_deletes > 0,
         )

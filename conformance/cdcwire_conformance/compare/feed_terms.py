@@ -132,8 +132,10 @@ def rules_of_table(
                 reason = f"those of the {side} feed are read only with option {carried.detail}"
             left_out.append(("columns of deletes beyond the key", reason))
             rules = replace(rules, deleted_columns="key")
-        is_bare = own in feed.facts.lacks_old_images
-        if rules.has_old_values and is_bare and feed.side.lacks("before of delete") is not None:
+        is_bare = own in feed.facts.lacks_old_images and (
+            feed.side.has_upserts or feed.side.lacks("before of delete") is not None
+        )
+        if rules.has_old_values and is_bare:
             reason = f"no update of the {side} feed has one"
             left_out.append(("before images of updates", reason))
             rules = replace(rules, has_old_values=False, splits_unique_keys=False)

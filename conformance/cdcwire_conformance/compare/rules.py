@@ -222,7 +222,7 @@ class Side:
     ``is_stored``: its files are in a prefix, where paths give the partition. An option only says
     what rows may lack: ``has_old_images`` and ``has_whole_deletes`` say what some rows have. So do
     ``has_placed_deletes`` and ``has_bare_deletes`` of deletes with and without a position.
-    ``shown``: the op and members of positions that rows have.
+    ``shown``: the op and members of positions that rows have. ``has_upserts``: a row hides its op.
     """
 
     format: Format
@@ -233,6 +233,7 @@ class Side:
     has_placed_deletes: bool = False
     has_bare_deletes: bool = False
     shown: frozenset[str] = frozenset()
+    has_upserts: bool = False
 
     @property
     def lacks_places_of_deletes(self) -> bool:
@@ -259,10 +260,10 @@ class Side:
     def hides_updates(self) -> bool:
         """Return whether an update looks like an insert, as it does without its old values.
 
-        Source: open-protocol, "row value". Formats that send the op do not hide it.
+        Source: open-protocol, "row value". Other formats send the op of each row, or of some.
         """
         old_values = self.carries.fields["before of update"]
-        return (
+        return self.has_upserts or (
             not self.format.comparing.sends_operation
             and old_values.verdict == "option"
             and not self.values.get(old_values.detail)

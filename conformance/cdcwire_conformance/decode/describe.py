@@ -63,7 +63,8 @@ class Described:
     """A table of a feed, and how many row changes it has.
 
     ``ill_formed``: columns of text that is not UTF-8, as far as that was asked for.
-    ``lacks_old_images``: there are updates, and none has its before image. ``facts``: of its rows.
+    ``lacks_old_images``: there are updates, and none has its before image; upserts may be updates.
+    ``facts``: of its rows.
     ``has_key_deletes``: a delete has the columns of its key only; ``has_whole_deletes``: one does
     not say so.
     ``bare``: its name without a database. ``database``: where the feed has one above the schema.
@@ -174,7 +175,7 @@ def _short_names(
 
 def _described(found: FoundTable, defined: CanonicalTable | None) -> Described:
     table = _complete(found, defined)
-    lacks_old_images = found.updates > 0 and not found.old_images
+    lacks_old_images = found.updates + found.facts.upserts > 0 and not found.old_images
     return Described(
         table,
         found.rows,

@@ -351,7 +351,7 @@ def test_numbers_and_sets_of_maxwell_propose_the_types_of_the_other_feed(
 def test_single_difference_has_its_option(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One row is no pattern to count, but the option that accepts it is proposed."""
+    """The option that accepts the only row that differs is proposed, too."""
 
     def feed(name: str, a: str, b: str) -> str:
         return written(tmp_path / name, [canal({**OLD, "a": a, "b": b}, None, TYPES)], "canal-json")
