@@ -175,7 +175,7 @@ def test_prefix_meets_messages_of_another_format(
     right = write_queue(storage_stream, tmp_path / "b", "craft")
     code, text, _ = compare(left, right, right=())
     assert code == 0, text
-    assert text.count("equal, ") == 4
+    assert text.count(": equal, ") == 4
 
 
 @pytest.mark.spark_nightly
