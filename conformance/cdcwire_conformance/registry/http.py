@@ -214,7 +214,8 @@ class _Deadline:
     def begin(self, connection: Any) -> None:
         """Start the time of a request on a connection."""
         self.stop()
-        self._timer = threading.Timer(self._seconds, self._cut, (connection,))
+        # The socket itself: a connection forgets it when an answer has it to its end.
+        self._timer = threading.Timer(self._seconds, self._cut, (connection.sock,))
         self._timer.daemon = True
         self._timer.start()
 
@@ -223,10 +224,10 @@ class _Deadline:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _cut(self, connection: Any) -> None:
+    def _cut(self, connected: Any) -> None:
         self.is_over = True
-        with suppress(OSError, AttributeError):  # it may be closed already
-            connection.sock.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError, ValueError):  # it may be closed already
+            connected.shutdown(socket.SHUT_RDWR)
 
 
 def _with_deadline(pool: Any, running: threading.local) -> Any:
