@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cdcwire_conformance.compare.patterns import patterns_of
+from cdcwire_conformance.compare.proposals import of_table
 from cdcwire_conformance.compare.result import ColumnDifference, RowDifference, TableComparison
 
 
 def alike_hints(table: TableComparison) -> Iterator[str]:
     """Yield the columns and causes of the differences between similar rows that are shown."""
     for pattern in patterns_of(_pairs(table.differences)):
-        option = f"; {pattern.option} accepts it" if pattern.option is not None else ""
+        option = ""
+        if pattern.option is not None:
+            option = f"; {of_table(pattern.option, table.table)} accepts it"
         yield (
             f"{table.table} has no key; rows of both sides are alike except in {pattern.column}: "
             f"{pattern.text}{option}"

@@ -8,6 +8,7 @@ which the two meet, and compares the rows.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -365,10 +366,13 @@ class _Comparing:
             if wanted
         ]
         compared = self.engine.compared(tasks, self.options, self.report)
+        feeds = self.left, self.right
+        columns = Counter(name for each in merged for name in each.table.column_names)
+        shared = {name for name, number in columns.items() if number > 1}
         for each, (_, without), wanted in zip(merged, rules, is_compared, strict=True):
             if wanted:
                 done = self._complete(next(compared), each.merged, without)
-                yield with_proposals(done, each.merged, (self.left, self.right), self.options)
+                yield with_proposals(done, each.merged, feeds, self.options, shared)
             else:
                 name = each.table.schema, each.table.table
                 rows = self.left.rows_of(name), self.right.rows_of(name)

@@ -76,7 +76,6 @@ _SHIFTS: _Trials = (("", _is_later),)
 _ABSENT: _Trials = (("", _is_unchanged),)
 _TYPES_WITH_TIMES = ("text", "time", "datetime", "timestamp")
 _TYPES_WITH_SCALES = ("text", "decimal")
-_NATIVE = "--temporal native"  # which reads the forms of times that are not texts
 _OPTIONS_OF_ROWS: Mapping[RowVerdict, str] = {
     "repeated": "--allow-repeats",
     "out of order": "--no-order",
@@ -87,7 +86,6 @@ OPTIONS = frozenset(
         *(option for option, _ in (*_TIMES, *_SCALES)),
         *_OPTIONS_OF_ROWS.values(),
         _OPTION_OF_BEFORE,
-        _NATIVE,
         *(f"--{side}-binary" for side in OTHER_SIDE),
     )
 )
@@ -226,8 +224,6 @@ def _names_of(difference: RowDifference) -> dict[PatternName, list[ColumnDiffere
         elif each.image is None and each.column in _NAMED_FIELDS:
             values = f"{each.left.text} on the left, {each.right.text} on the right"
             cause = Cause("event-field", amount=values)
-        elif each.release is not None:
-            cause = Cause("release", amount=each.release)
         else:
             cause = cause_of(each.left, each.right, each.kind)
         name = PatternName(each.column, each.kind, cause, _option(difference, cause))
@@ -237,9 +233,11 @@ def _names_of(difference: RowDifference) -> dict[PatternName, list[ColumnDiffere
 
 def _option(difference: RowDifference, cause: Cause) -> str | None:
     """Return the option that accepts a difference of this cause, whatever the values are."""
-    if cause.kind == "image" and cause.amount == "before" and difference.op == "update":
-        return _OPTION_OF_BEFORE
-    return None
+    is_update = difference.op == "update" and not any(
+        each.image is None and each.column == "op" for each in difference.columns
+    )
+    is_before = cause.kind == "image" and cause.amount == "before"
+    return _OPTION_OF_BEFORE if is_before and is_update else None
 
 
 def _beginning(shown: Shown) -> Shown:
@@ -287,13 +285,12 @@ def _accepting(name: PatternName, tried: int) -> str | None:
     trials = _trials_of(name)
     if tried < len(trials) and trials[tried][0]:
         return trials[tried][0].format(column=name.column)
-    is_form = name.cause.kind == "time-form" and not name.type.startswith("text")
     has_bytes = name.type.removeprefix("array<").startswith("bytes")
     if name.cause.kind in _ENCODED and has_bytes and name.cause.side:
         return f"--{name.cause.side}-binary {name.column}={_ENCODED[name.cause.kind]}"
     if name.cause.kind == "hexadecimal-read" and has_bytes:
         return f"--{name.cause.side}-option {_BINARY_MODE}=hex"
-    return _NATIVE if is_form else None
+    return None
 
 
 def _later(name: PatternName, tried: int) -> int | None:

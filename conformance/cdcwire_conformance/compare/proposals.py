@@ -6,6 +6,7 @@ The values of the pattern show what would make them equal; the feeds show which 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from cdcwire.arrow.schema import Merged
@@ -16,6 +17,7 @@ from cdcwire_conformance.compare.result import Pattern, SideName, TableCompariso
 from cdcwire_conformance.compare.rules import CHANGED_ONLY, CompareOptions
 
 _TIME_ZONE = "time-zone"
+_OF_COLUMN = ("--precision", "--ignore-scale", "--left-binary", "--right-binary")
 _OF_FORMAT = re.compile(r"--(left|right)-option ([^=]+)=")
 
 
@@ -24,8 +26,13 @@ def with_proposals(
     merged: Merged,
     feeds: tuple[OpenedFeed, OpenedFeed],
     options: CompareOptions,
+    shared: Collection[str] = (),
 ) -> TableComparison:
-    """Return the comparison of a table with the options that its patterns leave open."""
+    """Return the comparison of a table with the options that its patterns leave open.
+
+    ``shared``: columns that other tables have too; an option names them with their table, so that
+    it accepts no difference of another one.
+    """
     sides: dict[SideName, OpenedFeed] = {"left": feeds[0], "right": feeds[1]}
     # One zone can't accept two shifts, as those of summer and winter.
     shifts = {each.later for each in found.patterns if each.later is not None}
@@ -36,8 +43,22 @@ def with_proposals(
             option = _of_changed_columns(each.lacking, sides[each.lacking])
         elif each.later is not None and len(shifts) == 1:
             option = _of_zone(each, each.later, merged, sides, options)
+        if option is not None and each.column in shared:
+            option = of_table(option, found.table)
         patterns.append(replace(each, option=option))
     return replace(found, patterns=tuple(patterns))
+
+
+def of_table(option: str, table: str) -> str:
+    """Return an option for a column of one table; another one as it is.
+
+    Examples:
+        >>> of_table("--precision at=ms", "shop.orders"), of_table("--no-before", "shop.orders")
+        ('--precision shop.orders.at=ms', '--no-before')
+
+    """
+    name, _, word = option.partition(" ")
+    return f"{name} {table}.{word}" if name in _OF_COLUMN else option
 
 
 def _is_known(option: str | None, sides: dict[SideName, OpenedFeed]) -> bool:

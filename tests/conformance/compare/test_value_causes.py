@@ -198,3 +198,20 @@ def test_rows_of_one_side_are_patterns_by_their_op() -> None:
         ("only left: delete", 2, None),
         ("only left: insert", 1, None),
     ]
+
+
+def test_before_images_are_left_out_of_updates_on_both_sides_only() -> None:
+    """An update that the other side has as an insert differs with --no-before too."""
+    image = ColumnDifference("before", None, "", Shown("sent"), ABSENT)
+    op = ColumnDifference(None, "op", "field", Shown("update"), Shown("insert"))
+    update = RowDifference("changed", "update", (("id", Shown("1")),), (), 1, 1, (image,))
+    insert = RowDifference("changed", "update", (("id", Shown("2")),), (), 1, 1, (op, image))
+    found = [each for each in patterns_of([update, insert]) if each.text.startswith("before image")]
+    keys = [(each.option, each.examples[0].key[0][1].text) for each in found]
+    assert sorted(keys, key=str) == [("--no-before", "1"), (None, "2")]
+
+
+def test_forms_of_a_time_have_no_option() -> None:
+    """No option reads them; Spark's types refuse such texts."""
+    pair = "2024-02-29 10:00:00", "2024-02-29T10:00:00Z"
+    assert options_of("datetime", pair) == [(SAME_TIME, None)]

@@ -57,9 +57,9 @@ def test_rows_that_are_alike_have_a_cause_and_an_option_that_works(
     _, text = run(capsys, left, right)
     assert (
         "hint: shop.audit has no key; rows of both sides are alike except in at: cut to seconds on "
-        "the right; --precision at=s accepts it\n"
+        "the right; --precision shop.audit.at=s accepts it\n"
     ) in text
-    assert run(capsys, left, right, "--precision", "at=s")[0] == 0
+    assert run(capsys, left, right, "--precision", "shop.audit.at=s")[0] == 0
 
 
 def test_rows_with_little_in_common_are_not_called_alike(
