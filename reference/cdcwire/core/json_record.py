@@ -14,7 +14,7 @@ error at the closing brace of its object, a wrong value is one where it begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -149,6 +149,11 @@ class Record:
         )
         object.__setattr__(self, "_reads", reads)
         object.__setattr__(self, "_writes", writes)
+
+    @property
+    def required(self) -> Set[str]:
+        """The names of the members that every such object has."""
+        return {name for name, each in self.by_name.items() if each.required}
 
     def read(self, found: JsonObject, end: int, data: bytes) -> dict[str, Any]:
         """Return the fields of an object that ends at ``end`` of ``data``. Raises: DecodeError."""

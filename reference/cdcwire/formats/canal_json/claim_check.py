@@ -55,15 +55,11 @@ def _stored_value(data: bytes) -> bytes:
 
 def check_belongs(stored: Message, sent: Message, *, is_raw: bool = False) -> None:
     """Raise DecodeError unless the stored row is the one whose reduced row points to it."""
-    pairs = {
-        "database": (stored.database, sent.database),
-        "table": (stored.table, sent.table),
-        "type": (stored.type, sent.type),
-        "commitTs": (_commit_ts(stored), _commit_ts(sent)),
-    }
-    for name, (left, right) in pairs.items():
-        if left != right:
+    for name in ("database", "table", "type"):
+        if getattr(stored, name) != getattr(sent, name):
             raise _is_another(name, (name,), is_raw)
+    if _commit_ts(stored) != _commit_ts(sent):
+        raise _is_another("commitTs", ("commitTs",), is_raw)
     members = (("data", sent.data, stored.data), ("old", sent.old, stored.old))
     for member, rows, stored_rows in members:
         for index, row in enumerate(rows or ()):

@@ -34,7 +34,7 @@ from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
 from cdcwire.formats.canal_json.row_patterns import name_of
 from cdcwire.formats.canal_json.settings import Settings, read_settings
-from cdcwire.formats.canal_json.wire import read_object
+from cdcwire.formats.canal_json.wire import MESSAGE, read_object
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath
@@ -49,7 +49,7 @@ _MAX_COLUMNS = 512
 _MAX_BYTES = 1 << 20  # of a message: matching takes some memory for each escape
 _PRICE_OF_A_COLUMN = 1 << 10  # see ``Credit``
 
-_HEAD = ("id", "database", "table", "pkNames", "isDdl", "type")
+_HEAD = [*MESSAGE.by_name][:6]  # the members before es
 _ES = ',"es":'
 _OLD = b'"old":'
 _TYPE = '":"'  # one for each column, and some more
@@ -211,7 +211,7 @@ class RowDecoder(FastDecoder):
         found = read_json(f"{head}}}".encode(), RULES).value
         if not isinstance(found, JsonObject):
             raise Irregular
-        if tuple(member.name for member in found.members) != _HEAD or not head.startswith("{"):
+        if [member.name for member in found.members] != _HEAD or not head.startswith("{"):
             raise Irregular
         message = read_object(f'{head},"es":0,"ts":0,"data":[]}}'.encode())
         if message is None or message.is_ddl or message.id or message.type not in ROW_TYPES:

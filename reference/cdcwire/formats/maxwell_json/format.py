@@ -21,10 +21,11 @@ from cdcwire.formats.maxwell_json.keys import decode_key
 from cdcwire.formats.maxwell_json.message import BOOTSTRAP_MARKS, ROW_TYPES, SCHEMA_CHANGES
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
-from cdcwire.formats.maxwell_json.wire import decode
+from cdcwire.formats.maxwell_json.wire import ROW_MESSAGE, SCHEMA_MESSAGE, decode
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
 
+_MEMBERS = ROW_MESSAGE.required & SCHEMA_MESSAGE.required
 _OTHER_FORMATS = {"isDdl", "es"}
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -79,7 +80,7 @@ def identify(message: Message) -> Guess | None:
     if found is None or found.keys() & _OTHER_FORMATS:
         return None
     kind = found.get("type")
-    if not {"database", "ts"} <= found.keys() or not isinstance(kind, str):
+    if not found.keys() >= _MEMBERS or not isinstance(kind, str):
         return None
     if kind not in ROW_TYPES and kind not in SCHEMA_CHANGES:
         return None

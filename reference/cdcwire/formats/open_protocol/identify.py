@@ -6,10 +6,11 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess, OptionValues, json_object
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
+from cdcwire.formats.open_protocol.message import DDL, KEY
 from cdcwire.formats.open_protocol.wire import ItemBounds, read_key_frame, read_value_frame
 from cdcwire.mysql.identify import compressions_of
 
-_VALUE_MEMBERS = ({"u"}, {"d"}, {"u", "p"}, {"q", "t"})
+_VALUE_MEMBERS = ({"u"}, {"d"}, {"u", "p"}, DDL.required)
 _SEEN = 8  # items that are looked into
 
 
@@ -27,7 +28,7 @@ def _of_key(message: KafkaMessage) -> Guess | None:
     except DecodeError:
         return None
     first = json_object(_item(key, places[0]))
-    if first is None or not {"ts", "t"} <= first.keys():
+    if first is None or not KEY.required <= first.keys():
         return None
     values = _places(value)
     alternatives = _compressions(value, values) if values else ()

@@ -40,7 +40,7 @@ from cdcwire.formats.open_protocol.members import (
     Dialect,
     value_rules,
 )
-from cdcwire.formats.open_protocol.message import Ddl, Item, Key, Message, Row
+from cdcwire.formats.open_protocol.message import KEY, ROW, Ddl, Item, Key, Message, Row
 from cdcwire.formats.open_protocol.settings import read_settings
 from cdcwire.model.paths import Path
 
@@ -278,10 +278,10 @@ def read_file(data: bytes, compression: Compression | None = None) -> Item:
 
 def check_belongs(stored: Item, sent: Item) -> None:
     """Raise DecodeError unless the stored row is the one whose reduced row points to it."""
-    for name in ("ts", "scm", "tbl", "rid", "ptn"):
-        if getattr(stored.key, name) != getattr(sent.key, name):
+    for name in KEY.by_name:
+        if name not in ("ohk", "ccl") and getattr(stored.key, name) != getattr(sent.key, name):
             raise _is_another(name, ("key", 0, name))
-    for group in ("u", "p", "d"):
+    for group in ROW.by_name:
         known = {column.name: column for column in getattr(stored.value, group) or ()}
         for column in getattr(sent.value, group) or ():
             if column.name not in known or known[column.name].value != column.value:
