@@ -70,14 +70,16 @@ def feed_terms(
         why = f" ({'; '.join(reasons)})" if reasons else ""
         raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
     if options.mode == "events":
-        left_out = *terms.left_out, *_unused(left, right, terms, facts), *_never_asked(left, right)
+        unused = *_unused(left, right, terms, facts), *written_alike(left, right)
+        left_out = *terms.left_out, *unused, *_never_asked(left, right)
         return replace(terms, left_out=left_out)
     if terms.rules.leaves_deletes:
         bare = next(side for side in (left, right) if side.lacks_places_of_deletes)
         raise SchemaError(
             f"deletes of {bare.format.name} have no position, so a window has no last rows"
         )
-    return replace(terms, rules=final_rules(terms.rules), left_out=terms.passed_over)
+    left_out = *terms.passed_over, *written_alike(left, right)
+    return replace(terms, rules=final_rules(terms.rules), left_out=left_out)
 
 
 def _unused(
@@ -99,6 +101,13 @@ def _unused(
     if facts.has_reads_as_inserts and reads:
         sides = "both feeds have" if len(reads) > 1 else f"the {reads[0]} feed has"
         yield "rows of snapshots against inserts", f"{sides} rows of snapshots"
+
+
+def written_alike(*sides: Side) -> list[tuple[str, str]]:
+    """Return values that the messages of a side can't distinguish, with its format."""
+    found = [(side, side.format.comparing.written_alike(side.values)) for side in sides]
+    named = [(what, f"{side.format.name} writes both alike") for side, what in found if what]
+    return list(dict.fromkeys(named))
 
 
 def _never_asked(left: Side, right: Side) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_like
-from cdcwire_conformance.compare.feed_terms import facts_of
+from cdcwire_conformance.compare.feed_terms import facts_of, written_alike
 from cdcwire_conformance.compare.feeds import Report, no_report
 from cdcwire_conformance.compare.final_tables import check_keys, lacks_key, last_tables
 from cdcwire_conformance.compare.hints import column_hint
@@ -156,7 +156,7 @@ def compare_table(
         )
     has_start = options.window is not None and options.window.start is not None
     rules = replace(final_rules(terms.rules), against_table=True, leaves_left_over=has_start)
-    left_out = [*_NOT_IN_A_TABLE, *lone_tombstones("left", opened)]
+    left_out = [*_NOT_IN_A_TABLE, *lone_tombstones("left", opened), *written_alike(opened.side)]
     if has_start:
         reason = "the feed is read from a position on, so it need not have their keys"
         left_out.append(("rows that only the table has", reason))

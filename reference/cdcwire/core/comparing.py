@@ -72,6 +72,9 @@ class Comparing:
     """The name that is written for a table or column whose own name the format cannot write. None:
     it writes all names."""
 
+    written_alike: Callable[[Mapping[str, OptionValue]], str | None] = lambda options: None
+    """Given the value of every option: values of a column that its messages can't distinguish."""
+
     not_compared: tuple[str, ...] = ()
     """The members of its messages that no comparison asks for, as people know them."""
 

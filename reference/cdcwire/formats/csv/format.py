@@ -10,6 +10,7 @@ from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, expect_file
+from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.format import Format
 from cdcwire.formats.csv.batching import messages_of
@@ -22,6 +23,7 @@ from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.spans import cuts_spans, spans
 from cdcwire.formats.csv.stored import STORED, column_count
 from cdcwire.formats.csv.tables import Definitions
+from cdcwire.formats.csv.values import null_may_be_text
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
 from cdcwire.storage.feeds import other_events, path_of, with_definitions
@@ -97,6 +99,11 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     yield from messages_of(events, read_settings(context), context.tables)
 
 
+def _written_alike(options: Mapping[str, OptionValue]) -> str | None:
+    is_text = null_may_be_text(read_settings(options))
+    return f"NULL against the text {options['null']!r}" if is_text else None
+
+
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
     settings = read_settings(context)
     layout, time_zone = settings.layout, settings.time_zone
@@ -120,6 +127,7 @@ FORMAT = Format(
     carries=CARRIES,
     comparing=Comparing(
         orders=(COMMIT_TS,),
+        written_alike=_written_alike,
         not_compared=("handle-key column",),
     ),
     features=FEATURES,

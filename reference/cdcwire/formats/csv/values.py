@@ -109,7 +109,7 @@ def column_codec(kind: kinds.Type, nullable: bool | None, settings: Settings) ->
     kind = file_kind(kind, settings)
     clause, read = _clause_and_reader(kind, settings)
     is_bare = isinstance(kind, (kinds.IntType, kinds.BitType, kinds.YearType, kinds.FloatType))
-    could_be_text = not is_bare and not settings.quote and _is_written(settings)
+    could_be_text = not is_bare and null_may_be_text(settings)
     if could_be_text:
         could_be_text = _may_be_value(kind, read, settings)
     return ColumnCodec(
@@ -161,9 +161,11 @@ def float_text(value: float, kind: kinds.FloatType) -> str:
     return f"{sign}{digits[0]}{fraction}e{exponent:+03d}"
 
 
-def _is_written(settings: Settings) -> bool:
+def null_may_be_text(settings: Settings) -> bool:
     """Return whether some text is written as the bytes of NULL."""
-    return escape(unescape(settings.null), settings.delimiter) == settings.null
+    return (
+        not settings.quote and escape(unescape(settings.null), settings.delimiter) == settings.null
+    )
 
 
 def _may_be_value(kind: kinds.Type, read: _Read, settings: Settings) -> bool:
