@@ -171,7 +171,10 @@ class LineProcess:
     def write(self, data: bytes, deadline: float) -> None:
         """Write a whole line. Raises: TimeoutError; BrokenPipeError when nobody reads any more."""
         if len(data) <= FITS_INTO_A_PIPE:
-            self._write(data)
+            try:
+                self._write(data)
+            except ValueError as error:  # it was closed, as an interrupt does
+                raise BrokenPipeError from error
             return
         errors: list[OSError | ValueError] = []
 

@@ -351,3 +351,13 @@ def test_answers_ahead_are_not_read_beyond_the_limit_until_one_is_taken(tmp_path
         assert not process.is_over_line_limit
     finally:
         process.end(0)
+
+
+def test_stop_of_a_process_whose_input_is_closed_is_no_error() -> None:
+    """An interrupt ends a process while another thread is about to say stop."""
+    testee = KeptAliveTestee([sys.executable, FAKE, "good"], Limits(10.0))
+    assert testee.ask(GOOD)
+    process = testee._process
+    assert process is not None
+    process.close_input()
+    assert "had ended before stop" in (testee.close() or "")
