@@ -252,6 +252,13 @@ def _table_hints(table: TableComparison, rules: ComparisonRules) -> Iterator[str
     if len(options) > 1 and None not in options:
         words = " ".join(option for option in options if option is not None)
         yield f"all differences of {table.table} are accepted with {words}"
+    signed = [pattern.column for pattern in table.patterns if pattern.kind == "unsigned"]
+    if signed:
+        names = ", ".join(filter(None, signed))
+        yield (
+            f"if no definition says that {names} of {table.table} is unsigned, give it with --ddl "
+            "FILE and the CREATE TABLE"
+        )
     alone = counts.only_left > 0 and counts.only_right > 0
     if rules.position is not None and alone and not counts.same + counts.changed:
         yield (

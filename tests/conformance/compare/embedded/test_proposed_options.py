@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import ArrayType, BytesType, Column, IntType
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.sources.messages_io import write_messages
 
 TYPES = {"id": "int", "a": "varchar(20)", "b": "varchar(20)"}
 OLD = {"id": "1", "a": "x", "b": "y"}
@@ -363,3 +365,33 @@ def test_single_difference_has_its_option(
     capsys.readouterr()
     assert main(["compare", feeds[0], feed("c", "1.5", "y"), "--engine", "embedded"]) == 1
     assert "pattern:" not in capsys.readouterr().out
+
+
+def test_unsigned_number_that_is_sent_as_a_long_has_a_hint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``bigint.unsigned.handling.mode`` is ``long`` on the left and ``precise`` on the right."""
+    pytest.importorskip("sqlglot", reason="needs the extra ddl")
+    precise = {"type": "bytes", "optional": True, "name": "org.apache.kafka.connect.data.Decimal"}
+    precise |= {"parameters": {"scale": "0", "connect.decimal.precision": "20"}}
+    key = json.dumps(
+        {"schema": {"type": "struct", "fields": [{"field": "id", **INT}]}, "payload": {"id": 1}}
+    )
+    feeds = []
+    for name, kind, value in (
+        ("long", {"type": "int64", "optional": True}, -1),
+        ("precise", precise, b64encode((2**64 - 1).to_bytes(9, "big")).decode()),
+    ):
+        change = debezium({"id": 1, "u": value}, {"id": INT, "u": kind})
+        (tmp_path / name).mkdir()
+        message = KafkaMessage(key.encode(), json.dumps(change).encode())
+        write_messages(str(tmp_path / name / "messages.jsonl"), [message])
+        feeds.append(f"debezium-json:file:{tmp_path / name}")
+    assert main(["compare", *feeds, "--engine", "embedded"]) == 1
+    hint = "hint: if no definition says that u of shop.t is unsigned, give it with --ddl FILE "
+    assert hint in capsys.readouterr().out
+    (tmp_path / "t.sql").write_text(
+        "CREATE TABLE shop.t (id INT PRIMARY KEY, u BIGINT UNSIGNED);\n"
+    )
+    words = ("--ddl", str(tmp_path / "t.sql"), "--engine", "embedded")
+    assert main(["compare", *feeds, *words]) == 0
