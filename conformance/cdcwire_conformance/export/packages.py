@@ -58,7 +58,10 @@ def export_package(
         with whole_folder(target) as folder:
             data = folder / DATA_FOLDERS[kind]
             data.parent.mkdir(parents=True, exist_ok=True)
-            exported = export_corpus(data, formats, root=root, derived=False, progress=progress)
+            try:
+                exported = export_corpus(data, formats, root=root, derived=False, progress=progress)
+            except ExportError as error:  # it names the directory that is not at its place yet
+                raise ExportError(str(error).replace(str(folder), str(target))) from error
             words = _words(kind, name, formats, corpus_version(root))
             for file, text in _texts(kind):
                 _write(folder / file, _filled(text, words))

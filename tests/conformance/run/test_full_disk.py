@@ -61,6 +61,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["generate", "csv", "--rows", "500", "--to", "out"],
         ["corpus", "export", "out.zip", "cdl-json"],
         ["corpus", "export", "out", "cdl-json"],
+        ["corpus", "export", "--package", "npm", "out", "cdl-json"],
         ["corpus", "copy", "out", "debezium-json"],
     ],
     ids=lambda words: " ".join(words[:2]),
