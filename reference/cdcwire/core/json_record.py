@@ -140,12 +140,9 @@ class Record:
         )
         writes = tuple(
             ("", self.unknown, None, "", None, None, False)
-            if each is None
-            else (
-                *(each.name, each.field, each.form.write, each.clause),
-                *(each.default, each.null, each.always),
-            )
-            for each in self.members
+            if it is None
+            else (it.name, it.field, it.form.write, it.clause, it.default, it.null, it.always)
+            for it in self.members
         )
         object.__setattr__(self, "_reads", reads)
         object.__setattr__(self, "_writes", writes)
@@ -335,11 +332,7 @@ def _read_flag(given: Member, data: bytes, clause: str) -> bool:
     return given.value
 
 
-def _written_flag(flag: bool, clause: str, quoted: Quote) -> str:
-    return "true" if flag else "false"
-
-
-FLAG: Form[bool] = Form(_read_flag, _written_flag)
+FLAG: Form[bool] = Form(_read_flag, lambda flag, clause, quoted: "true" if flag else "false")
 
 
 def nested(declared: type[T]) -> Form[T]:
@@ -359,10 +352,14 @@ def array_of(item: Form[T], *, unique: bool = False) -> Form[tuple[T, ...]]:
     """Return the form of an array. ``unique``: no item may come twice."""
 
     def read(given: Member, data: bytes, clause: str) -> tuple[T, ...]:
+        array = expect_array(given, clause)
         found: list[T] = []
-        for index, each in enumerate(items_of(expect_array(given, clause))):
-            with step(index):
+        try:
+            for each in items_of(array):
                 found.append(item.read(each, data, clause))
+        except DecodeError as error:
+            error.path = (len(found), *error.path)
+            raise
         if unique and len(set(found)) < len(found):
             raise DecodeError(_TWICE, given.start, clause)
         return tuple(found)
@@ -370,7 +367,14 @@ def array_of(item: Form[T], *, unique: bool = False) -> Form[tuple[T, ...]]:
     def write(items: tuple[T, ...], clause: str, quoted: Quote) -> str:
         if unique and len(set(items)) < len(items):
             raise EncodeError(_TWICE, clause)
-        return f"[{','.join([item.write(each, clause, quoted) for each in items])}]"
+        texts: list[str] = []
+        try:
+            for each in items:
+                texts.append(item.write(each, clause, quoted))
+        except EncodeError as error:
+            error.path = (len(texts), *error.path)
+            raise
+        return f"[{','.join(texts)}]"
 
     return Form(read, write)
 

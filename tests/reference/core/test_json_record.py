@@ -124,17 +124,47 @@ def test_a_wrong_member_names_its_byte_path_and_clause(
         (Note(name="123456789"), ("name",), "page: limits"),
         (Note(name="n", at=Place(file="f", row=256)), ("at", "row"), "page: places"),
         (Note(name="n", keys=("a", "a")), ("keys",), "page: keys"),
+        (Note(name="n", keys=("a", "\ud800")), ("keys", 1), "page: strings"),
         (Note(name="n", more=(("isDone", "1"),)), ("isDone",), "page: more"),
         (Note(name="n", more=(("x", "1"), ("x", "2"))), ("x",), "page: more"),
         (Note(name="n", ms=True), ("ms",), "page: times"),
     ],
 )
 def test_a_value_without_form_names_its_path_and_clause(
-    note: Note, path: tuple[str, ...], clause: str
+    note: Note, path: tuple[str | int, ...], clause: str
 ) -> None:
     with pytest.raises(EncodeError) as caught:
         written(note)
     assert (caught.value.path, caught.value.clause) == (path, clause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versioned:
+    """An object with a member that has a default, and is always there."""
+
+    version: int = member(BYTE, "page: versions", default=1, required=True)
+    row: int = member(BYTE, "page: places", default=0)
+
+
+def test_required_member_with_a_default_is_written_and_may_not_be_missing() -> None:
+    record = record_of(Versioned)
+    assert record.required == {"version"}
+    assert record.write(Versioned(), json.dumps) == {"version": "1"}
+    found = read_json(b'{"row":2}', RULES).value
+    assert isinstance(found, JsonObject)
+    with pytest.raises(DecodeError) as caught:
+        record.read(found, 9, b'{"row":2}')
+    assert (caught.value.offset, caught.value.path) == (8, ("version",))
+
+
+def test_other_members_have_the_clause_of_the_record() -> None:
+    text = b'{"row":2,"new":1}'
+    found = read_json(text, RULES).value
+    assert isinstance(found, JsonObject)
+    spans = Spans(text)
+    for given in found.members:
+        record_of(Versioned, "page: unknown").add(spans, given)
+    assert [span.clause for span in spans.spans] == ["page: places", "page: unknown"]
 
 
 def test_spans_have_the_clause_and_the_subject_of_the_field() -> None:
