@@ -141,6 +141,8 @@ class _Reader:
             self._if_exists()
             schema = full_schema(database, cursor.name("the name of a schema"))
             self.found.append(Effect("empties", schema, None))
+        elif cursor.token.kind == "end":
+            raise cursor.unexpected("what is dropped")
 
     def _rename(self) -> None:
         cursor = self.cursor
@@ -207,7 +209,8 @@ class _Reader:
         return found
 
     def _if_exists(self) -> None:
-        self.cursor.skip("IF", "EXISTS")
+        if self.cursor.skip("IF"):  # no table has this name without quotes
+            self.cursor.expect("EXISTS")
 
     def _names(self) -> list[TableName]:
         names = [self._name()]
