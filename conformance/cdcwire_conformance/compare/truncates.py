@@ -8,19 +8,18 @@ any; then they are named as not compared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.arrow.schema import name_text
+from cdcwire.core.orders import Order, Place
 from cdcwire.format import Format
-from cdcwire.model.events import SOURCE_MEMBERS
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement
 
-_PLACES = ("commit_ts", "sequence_id", "lsn", *SOURCE_MEMBERS)  # members of positions that tell it
 _Truncates: TypeAlias = "Counter[tuple[int, str]]"
 """How often each table is truncated at a position; a table that is missing counts as 0."""
 
@@ -47,7 +46,11 @@ def with_truncates(
     if any(len(feed.facts.others.statements) >= MAX_STATEMENTS for feed in (left, right)):
         left_out = (*found.left_out, ("TRUNCATE", f"a feed has {MAX_STATEMENTS:,} DDL events"))
         return replace(found, left_out=left_out)
-    ours, theirs = (_counted(own, options, position) for own in statements)
+    feeds = left, right
+    ours, theirs = (
+        _counted(own, feed.side.format.comparing.orders, options, position)
+        for feed, own in zip(feeds, statements, strict=True)
+    )
     differences = [
         *(_difference("left", each, position) for each in sorted((ours - theirs).elements())),
         *(_difference("right", each, position) for each in sorted((theirs - ours).elements())),
@@ -94,24 +97,30 @@ def _why_lacking(
 
 
 def _counted(
-    statements: list[tuple[PlacedStatement, str]], options: CompareOptions, position: str | None
+    statements: list[tuple[PlacedStatement, str]],
+    orders: tuple[Order, ...],
+    options: CompareOptions,
+    position: str | None,
 ) -> _Truncates:
     """Return how often each table is truncated. A feed may repeat a statement at its position.
 
     Debezium sends a row event of a TRUNCATE and, in some versions, its DDL too.
     """
     if position is None:
-        once = {(_where(each) or (number,), name) for number, (each, name) in enumerate(statements)}
+        once = {
+            (_places(each, orders) or number, name)
+            for number, (each, name) in enumerate(statements)
+        }
         return Counter((0, name) for _, name in once)
     window = options.window
     found = {(getattr(each.position, position), name) for each, name in statements}
     return Counter(each for each in found if window is None or window.has(each[0]))
 
 
-def _where(statement: PlacedStatement) -> tuple[object, ...]:
-    """Return the place of a statement in the source; empty if its position names none."""
-    found = tuple(getattr(statement.position, name) for name in _PLACES)
-    return found if any(each is not None for each in found) else ()
+def _places(statement: PlacedStatement, orders: Iterable[Order]) -> tuple[Place, ...]:
+    """Return the places of a statement in some orders; empty if it has none."""
+    places = (order.place_or_none(statement.position) for order in orders)
+    return tuple(place for place in places if place is not None)
 
 
 def _difference(side: SideName, truncate: tuple[int, str], position: str | None) -> DdlDifference:

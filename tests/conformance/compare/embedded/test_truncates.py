@@ -94,6 +94,20 @@ def test_row_event_and_ddl_of_one_truncate_are_one(
     assert "only right: s.t: TRUNCATE\n" in text
 
 
+def test_truncates_without_a_place_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The time alone does not say which one it is."""
+    place = Position(commit_ms=1_000)
+    truncate = SchemaChange("truncate", "TRUNCATE t", table=T, position=place)
+    rows = [replace(row, position=place) for row in ROWS]
+    left, right = (
+        write(tmp_path / name, [*rows, *truncates], "canal-json")
+        for name, truncates in (("a", [truncate]), ("b", [truncate, truncate]))
+    )
+    assert run(capsys, left, right)[0] == 1
+
+
 def test_alter_of_one_feed_is_named_with_the_last_rows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
