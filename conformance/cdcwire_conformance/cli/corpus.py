@@ -236,6 +236,8 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
         for name in formats:
             if (target / name).exists():
                 raise UsageError(f"{target / name} already exists; copy into an empty folder")
+        for name in (VERSION_FILE, INDEX_FILE):
+            file_inside(target, name)  # a link is not replaced
         with whole_folder(target) as folder:
             for name in names:
                 if name.partition("/")[0] in formats and not name.startswith(left_out):

@@ -108,10 +108,12 @@ def test_text_form_of_bytes_is_that_of_one_side(
     messages = get_format("craft").from_events([change])
     write_messages(str(tmp_path / "feed" / "messages.jsonl"), messages)
     rows = table(tmp_path / "t", id=[1], v=[stored])
-    words = (option, "v=hex") if option else ()
-    found, text = run(capsys, f"craft:file:{tmp_path / 'feed'}", rows, *words)
+    words = (f"craft:file:{tmp_path / 'feed'}", rows, *((option, "v=hex") if option else ()))
+    found, text = run(capsys, *words)
     assert found == code, text
-    assert "--right-binary" not in text
+    assert ("accepted with --right-binary v=hex\n" in text) is bool(code)
+    if code:
+        assert run(capsys, *words, "--right-binary", "v=hex")[0] == 0
 
 
 def test_text_form_of_a_tables_bytes_is_an_option(
