@@ -18,12 +18,13 @@ import pytest
 
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.compare.page import html_text as comparison_page
-from cdcwire_conformance.compare.patterns import patterns_of
 from cdcwire_conformance.compare.result import (
     ABSENT,
     ColumnDifference,
     Comparison,
     Counts,
+    Pattern,
+    PatternExample,
     RowDifference,
     Shown,
     TableComparison,
@@ -322,10 +323,13 @@ def test_print_shows_no_controls(page: Any, result: Path) -> None:
 def test_comparison_on_paper_has_both_values_whole(page: Any, tmp_path: Path) -> None:
     """Paper does not scroll: what is beyond its right border is lost."""
     at, text = ("updated_at_by_the_system", "2026-01-01 00:00:00.123456")
-    column = ColumnDifference("after", at, "datetime(6)", Shown(text), Shown(text[:-7]))
+    values, key = (Shown(text), Shown(text[:-7])), (("id", Shown("1")),)
+    column = ColumnDifference("after", at, "datetime(6)", *values)
+    example = PatternExample(key, *values)
+    pattern = Pattern(at, "datetime(6)", "time-cut", "cut to seconds on the right", 1, (example,))
     long = ColumnDifference("after", "n", "text", Shown("x" * 300), ABSENT)
-    rows = (RowDifference("changed", "update", (("id", Shown("1")),), (), 1, 1, (column, long)),)
-    table = TableComparison("t", Counts(1, 1, 1, 1, changed=1), rows, patterns=patterns_of(rows))
+    rows = (RowDifference("changed", "update", key, (), 1, 1, (column, long)),)
+    table = TableComparison("t", Counts(1, 1, 1, 1, changed=1), rows, patterns=(pattern,))
     file = tmp_path / "comparison.html"
     file.write_text(comparison_page(Comparison("left", "right", (table,))), encoding="utf-8")
     page.set_viewport_size({"width": 688, "height": 1000})  # of A4 with its margins
