@@ -15,9 +15,9 @@ MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024
 MAX_JSON_VALUES = 1_000_000
 MAX_DECIMAL_DIGITS = 1_000_000
 MAX_NAME_BYTES = 1024
-"""Of a name in JSON. TiDB ends at 64 characters."""
+"""The longest name in JSON. A name of TiDB has at most 64 characters."""
 MAX_JSON_DEPTH = 8
-"""Of the JSON of TiCDC's formats."""
+"""The deepest nesting of JSON in the formats of TiCDC."""
 INT64_END, UINT64_END = 1 << 63, 1 << 64
 FREE_SCALE = 64
 """A scale or exponent up to this, in either direction, is not counted."""

@@ -48,7 +48,7 @@ def value_rules(dialect: Dialect) -> JsonRules:
     return _RAW_RULES if dialect == "ticdc" else VALUE_RULES
 
 
-# Lone surrogates may stand for bad bytes. The ticdc dialect sends these bytes: they stay.
+# A lone surrogate may stand for a bad byte. The ticdc dialect sends that byte, so it stays.
 WRITE_STRING: dict[Dialect, Callable[[str], str]] = {
     "tiflow": json_string,
     "ticdc": partial(jsoniter_string, is_raw=True),

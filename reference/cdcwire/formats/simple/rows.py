@@ -18,7 +18,7 @@ from cdcwire.core.strict_json import JsonObject, Member
 from cdcwire.formats.simple.members import NAME, TEXT, TIMESTAMPS, VALUES
 
 REPLACEMENT = "\ufffd"
-BAD_BYTE = "\udcff"  # Go escapes what stands for a bad byte, and writes a real U+FFFD as it is
+BAD_BYTE = "\udcff"  # Go writes \ufffd for a bad byte, and a real U+FFFD as it is
 _BAD_ESCAPES = {r"\ufffd": r"\udcff"}
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
