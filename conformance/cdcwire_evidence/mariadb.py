@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.registry.apicurio import UnavailableError
 
 _SECONDS = 120.0
 _STOP_SECONDS = 30.0
+_UTF8 = ("--default-character-set=utf8mb4",)
 _NEEDED = ("mariadbd", "mariadb", "mariadb-install-db")
 
 
@@ -28,7 +31,26 @@ class MariaDB:
     def run(self, sql: str | bytes) -> None:
         """Run statements. Raises: UnavailableError for one that fails."""
         given = sql.encode() if isinstance(sql, str) else sql
-        run_program((*self.client, "--default-character-set=utf8mb4"), given)
+        run_program((*self.client, *_UTF8), given)
+
+    def rows(self, schema: str, table: str) -> list[dict[str, str | None]]:
+        """Return the rows of a table, each value as MariaDB's text of it; TIMESTAMP is in UTC.
+
+        Bytes, bits and shapes are in hexadecimal, a shape with its SRID before it. A FLOAT has the
+        digits of its DOUBLE. Raises: UnavailableError.
+        """
+        listed = self._lines(
+            "SELECT JSON_ARRAY(COLUMN_NAME, DATA_TYPE) FROM information_schema.columns"
+            f" WHERE TABLE_SCHEMA = '{schema}' AND TABLE_NAME = '{table}'"
+        )
+        members = ", ".join(f"'{name}', {_text_of(name, kind)}" for name, kind in listed)
+        query = f"SELECT JSON_OBJECT({members}) FROM `{schema}`.`{table}`"
+        return self._lines(f"SET time_zone = '+00:00'; {query}")
+
+    def _lines(self, query: str) -> list[Any]:
+        given = (*self.client, *_UTF8, "--skip-column-names", "--batch", "--raw")
+        said = run_program(given, query.encode())
+        return [json.loads(line) for line in said.splitlines()]
 
 
 @contextlib.contextmanager
@@ -60,12 +82,26 @@ def ended(command: Sequence[str], log: Path) -> Iterator[None]:
         process.wait(_STOP_SECONDS)
 
 
-def run_program(command: Sequence[str], given: bytes = b"") -> None:
-    """Run a program to its end. Raises: UnavailableError if it fails."""
+def run_program(command: Sequence[str], given: bytes = b"") -> bytes:
+    """Return what a program prints until it ends. Raises: UnavailableError if it fails."""
     done = subprocess.run(command, input=given, capture_output=True, check=False)
     if done.returncode:
         said = done.stderr.decode(errors="replace")[-400:]
         raise UnavailableError(f"{command[0]} failed: {said}")
+    return done.stdout
+
+
+def _text_of(column: str, kind: str) -> str:
+    """Return the expression for the text of a column's value."""
+    match kind:
+        case "binary" | "varbinary" | "blob" | "longblob" | "bit":
+            return f"HEX(`{column}`)"
+        case "geometry" | "point" | "linestring":
+            return f"CONCAT(ST_SRID(`{column}`), ' ', HEX(ST_AsWKB(`{column}`)))"
+        case "float":
+            return f"CAST(CAST(`{column}` AS DOUBLE) AS CHAR)"
+        case _:
+            return f"CAST(`{column}` AS CHAR)"
 
 
 def wait_for(file: Path, text: bytes) -> None:

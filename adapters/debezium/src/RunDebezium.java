@@ -1,3 +1,4 @@
+import io.apicurio.registry.utils.converter.AvroConverter;
 import io.debezium.embedded.Connect;
 import io.debezium.engine.ChangeEvent;
 import io.debezium.engine.DebeziumEngine;
@@ -14,17 +15,22 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.function.Supplier;
+import org.apache.avro.SchemaParseException;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.storage.Converter;
 
 /**
  * Debezium without Kafka: engines in one process, and their messages as a Kafka broker would get them.
  *
- * <p>{@code java -jar run-debezium.jar FOLDER NAME...} runs an engine for each {@code FOLDER/NAME.properties} and writes
- * {@code FOLDER/NAME.messages}, a line for each message: topic, key and value with schemas, key and value without, in
- * base64 with tabs between them; {@code -} is Kafka's null. They are written by Kafka's JsonConverter, with its own
- * settings as they come. It ends when standard input does, or with exit code 1 when an engine fails.
+ * <p>{@code java [-Dregistry=URL] -jar run-debezium.jar FOLDER NAME...} runs an engine for each
+ * {@code FOLDER/NAME.properties} and writes {@code FOLDER/NAME.messages}, a line for each message: topic, key and value
+ * with schemas, key and value without, in base64 with tabs between them; {@code -} is Kafka's null. They are written by
+ * Kafka's JsonConverter, with its own settings as they come. With a registry there are a key and a value in Avro too, by
+ * Apicurio's converter in Confluent's form; {@code !} is one whose names Avro refuses. It ends when standard input does,
+ * or with exit code 1 when an engine fails.
  */
 public final class RunDebezium {
   private RunDebezium() {}
@@ -40,9 +46,7 @@ public final class RunDebezium {
         properties.load(in);
       }
       OutputStream out = Files.newOutputStream(folder.resolve(name + ".messages"));
-      JsonConverter[] converters = {
-        converter(true, true), converter(false, true), converter(true, false), converter(false, false)
-      };
+      Converter[] converters = converters();
       DebeziumEngine<ChangeEvent<SourceRecord, SourceRecord>> engine =
           DebeziumEngine.create(Connect.class)
               .using(properties)
@@ -72,21 +76,42 @@ public final class RunDebezium {
     }
   }
 
-  private static JsonConverter converter(boolean isKey, boolean hasSchemas) {
-    JsonConverter converter = new JsonConverter();
-    converter.configure(Map.of("schemas.enable", String.valueOf(hasSchemas)), isKey);
-    return converter;
+  /** Converters of keys and of values in turn. */
+  private static Converter[] converters() {
+    List<Converter> converters = new ArrayList<>();
+    for (boolean hasSchemas : new boolean[] {true, false}) {
+      add(converters, JsonConverter::new, Map.of("schemas.enable", String.valueOf(hasSchemas)));
+    }
+    String registry = System.getProperty("registry");
+    if (registry != null) {
+      Map<String, String> settings =
+          Map.of(
+              "apicurio.registry.url", registry,
+              "apicurio.registry.auto-register", "true",
+              "apicurio.registry.as-confluent", "true",
+              "apicurio.registry.use-id", "contentId",
+              // A registry in memory refuses some schemas that come at the same time as others.
+              "apicurio.registry.retry-count", "20");
+      add(converters, AvroConverter::new, settings);
+    }
+    return converters.toArray(Converter[]::new);
   }
 
-  private static void write(OutputStream out, SourceRecord record, JsonConverter[] converters) {
+  private static void add(List<Converter> converters, Supplier<Converter> make, Map<String, String> settings) {
+    for (boolean isKey : new boolean[] {true, false}) {
+      Converter converter = make.get();
+      converter.configure(settings, isKey);
+      converters.add(converter);
+    }
+  }
+
+  private static void write(OutputStream out, SourceRecord record, Converter[] converters) {
     StringBuilder line = new StringBuilder(base64(record.topic().getBytes(StandardCharsets.UTF_8)));
     for (int index = 0; index < converters.length; index++) {
       boolean isKey = index % 2 == 0;
       Schema schema = isKey ? record.keySchema() : record.valueSchema();
       Object datum = isKey ? record.key() : record.value();
-      // A tombstone and a key that is none are null to the broker, not the text "null".
-      byte[] bytes = datum == null ? null : converters[index].fromConnectData(record.topic(), schema, datum);
-      line.append('\t').append(bytes == null ? "-" : base64(bytes));
+      line.append('\t').append(written(converters[index], record.topic(), schema, datum));
     }
     line.append('\n');
     try {
@@ -94,6 +119,18 @@ public final class RunDebezium {
       out.flush();
     } catch (IOException error) {
       throw new UncheckedIOException(error);
+    }
+  }
+
+  private static String written(Converter converter, String topic, Schema schema, Object datum) {
+    if (datum == null) { // a tombstone and a key that is none are null to the broker, not the text "null"
+      return "-";
+    }
+    try {
+      byte[] bytes = converter.fromConnectData(topic, schema, datum);
+      return bytes == null ? "-" : base64(bytes);
+    } catch (SchemaParseException error) {
+      return "!";
     }
   }
 

@@ -17,7 +17,7 @@ CREATE DOMAIN short AS varchar(8);
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresColumn:
+class FilledColumn:
     """``type``: as it is declared; ``values``: SQL expressions."""
 
     name: str
@@ -25,11 +25,11 @@ class PostgresColumn:
     values: tuple[str, ...]
 
 
-def _column(name: str, declared: str, *values: str) -> PostgresColumn:
-    return PostgresColumn(name, declared, values)
+def _column(name: str, declared: str, *values: str) -> FilledColumn:
+    return FilledColumn(name, declared, values)
 
 
-COLUMNS: tuple[PostgresColumn, ...] = (
+COLUMNS: tuple[FilledColumn, ...] = (
     _column("c_bool", "boolean", "true", "false"),
     _column("c_int2", "smallint", "-32768", "32767", "0"),
     _column("c_int4", "integer", "-2147483648", "2147483647", "0", "-1"),
@@ -255,7 +255,7 @@ COLUMNS: tuple[PostgresColumn, ...] = (
 ROWS = max(len(column.values) for column in COLUMNS)
 
 
-def create_table(name: str, columns: tuple[PostgresColumn, ...] = COLUMNS) -> str:
+def create_table(name: str, columns: tuple[FilledColumn, ...] = COLUMNS) -> str:
     """Return the statement that makes the table; all of a row that went is sent."""
     lines = "".join(f",\n  {column.name} {column.type}" for column in columns)
     create = f"CREATE TABLE {name} (\n  id integer PRIMARY KEY{lines}\n);\n"
@@ -263,7 +263,7 @@ def create_table(name: str, columns: tuple[PostgresColumn, ...] = COLUMNS) -> st
 
 
 def insert_row(
-    name: str, key: int, number: int, columns: tuple[PostgresColumn, ...] = COLUMNS
+    name: str, key: int, number: int, columns: tuple[FilledColumn, ...] = COLUMNS
 ) -> str:
     """Return the statement that puts the values of one number into a row."""
     values = ", ".join(value_of(column, number) for column in columns)
@@ -271,13 +271,13 @@ def insert_row(
 
 
 def update_row(
-    name: str, key: int, number: int, columns: tuple[PostgresColumn, ...] = COLUMNS
+    name: str, key: int, number: int, columns: tuple[FilledColumn, ...] = COLUMNS
 ) -> str:
     """Return the statement that puts the values of another number into a row."""
     pairs = ", ".join(f"{column.name} = {value_of(column, number)}" for column in columns)
     return f"UPDATE {name} SET {pairs} WHERE id = {key};\n"
 
 
-def value_of(column: PostgresColumn, number: int) -> str:
+def value_of(column: FilledColumn, number: int) -> str:
     """Return a column's value by its number, as SQL; NULL after the last value."""
     return column.values[number] if number < len(column.values) else "NULL"

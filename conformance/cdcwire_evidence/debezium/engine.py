@@ -1,7 +1,7 @@
-"""Debezium in a process of its own, on a PostgreSQL of ours: what it would send to Kafka.
+"""Debezium without Kafka, on a database that was started here: what it would send.
 
-The program is ``adapters/debezium``; Maven builds it, once for each version of Debezium. Several
-engines run in one process, each with settings, a slot and a publication of its own.
+The program is ``adapters/debezium``; Maven builds it once for each connector and version. Several
+engines run in one process, each with its settings.
 """
 
 from __future__ import annotations
@@ -17,37 +17,52 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire_evidence.debezium.postgres import Postgres
 from cdcwire_evidence.registry.apicurio import UnavailableError
 
-PREFIX = "shop"
 _STOP_SECONDS = 60.0
 _BUILD_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message of Debezium's, as JsonConverter writes it with schemas and without."""
+    """A message of Debezium's, as JsonConverter writes it with schemas and without.
+
+    ``avro``: as Apicurio's converter writes it; None without a registry, or if Avro can't have one
+    of its names.
+    """
 
     topic: str
     message: KafkaMessage
     bare: KafkaMessage
+    avro: KafkaMessage | None = None
 
 
-def build(project: Path, version: str) -> Path:
-    """Return the program of a version, built if it is not there or older than its source.
+@dataclass(frozen=True, slots=True, order=True)
+class Connector:
+    """A connector as Maven names it (postgres, mysql, mariadb), and its version."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.version}"
+
+
+def build(project: Path, connector: Connector) -> Path:
+    """Return the program of a connector, built if it is missing or older than its source.
 
     Raises: UnavailableError.
     """
-    jar = project / "build" / version / "run-debezium.jar"
+    jar = project / "build" / str(connector) / "run-debezium.jar"
     sources = (project / "pom.xml", *(project / "src").iterdir())
     if jar.is_file() and jar.stat().st_mtime >= max(file.stat().st_mtime for file in sources):
         return jar
     if not shutil.which("mvn"):
         raise UnavailableError("to fetch Debezium there must be mvn")
     words = ["mvn", "-B", "-q", "-f", str(project / "pom.xml"), "package"]
+    words += [f"-Ddebezium.version={connector.version}", f"-Ddebezium.connector={connector.name}"]
     done = subprocess.run(
-        [*words, f"-Ddebezium.version={version}"],
+        words,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -57,12 +72,12 @@ def build(project: Path, version: str) -> Path:
     )
     if done.returncode or not jar.is_file():
         said = [line for line in done.stdout.splitlines() if "ERROR" in line]
-        raise UnavailableError(f"mvn can't get Debezium {version}: {said[0] if said else ''}")
+        raise UnavailableError(f"mvn can't get Debezium {connector}: {said[0] if said else ''}")
     return jar
 
 
 class Engines:
-    """Engines of one version, by their names."""
+    """Engines of one connector, by their names."""
 
     def __init__(self, process: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
         self._process = process
@@ -101,36 +116,42 @@ class Engines:
 
 def _sent(line: bytes) -> Sent:
     topic, *parts = line.split(b"\t")
-    key, value, bare_key, bare_value = (
-        None if part == b"-" else base64.b64decode(part, validate=True) for part in parts
-    )
-    return Sent(
-        base64.b64decode(topic).decode(),
-        KafkaMessage(key, value),
-        KafkaMessage(bare_key, bare_value),
-    )
+    messages = [_message(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+    whole, bare, *avro = messages
+    assert whole is not None
+    assert bare is not None
+    return Sent(base64.b64decode(topic).decode(), whole, bare, *avro)
+
+
+def _message(*parts: bytes) -> KafkaMessage | None:
+    """Return a message of two fields of a line; None if it could not be written."""
+    if b"!" in parts:
+        return None
+    key, value = (None if part == b"-" else base64.b64decode(part, validate=True) for part in parts)
+    return KafkaMessage(key, value)
 
 
 @contextlib.contextmanager
 def running(
-    jar: Path, server: Postgres, engines: Mapping[str, Mapping[str, str]], folder: Path
+    jar: Path, engines: Mapping[str, Mapping[str, str]], folder: Path, registry: str = ""
 ) -> Iterator[Engines]:
-    """Run an engine for each name, with settings beside those that all have.
+    """Run an engine for each name, with its settings and those that all have.
 
-    Raises: UnavailableError, if there is no Java.
+    ``registry``: the address of a registry for Avro. Raises: UnavailableError, if there is no Java.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if not java:
         raise UnavailableError("java is not on the PATH, and JAVA_HOME is not set")
     for name, settings in engines.items():
-        lines = {**_properties(server, name), **settings}
+        lines = {**_properties(name), **settings}
         text = "".join(f"{key}={value}\n" for key, value in lines.items())
         (folder / f"{name}.properties").write_text(text, encoding="utf-8")
     log = folder / "debezium.log"
     # Without compiling twice it is up sooner, and that is most of its work here.
     words = [java, "-Xmx500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC"]
     words += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
+    words += [f"-Dregistry={registry}"] if registry else []
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*words, "-jar", str(jar), str(folder), *engines],
@@ -151,23 +172,12 @@ def running(
             process.wait()
 
 
-def _properties(server: Postgres, name: str) -> dict[str, str]:
-    identifier = f"engine_{name}".replace("-", "_").replace(".", "_")
+def _properties(name: str) -> dict[str, str]:
     return {
         "name": name,
-        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
         "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
         "offset.flush.interval.ms": "1000",
         "database.hostname": "127.0.0.1",
-        "database.port": str(server.port),
-        "database.user": server.user,
-        "database.password": server.password,
-        "database.dbname": server.database,
-        "topic.prefix": PREFIX,
-        "plugin.name": "pgoutput",
-        "slot.name": identifier,
-        "publication.name": identifier,
-        "publication.autocreate.mode": "all_tables",
         # Without a difference the second engine waits a minute for the first one's place in JMX.
         "custom.metric.tags": f"engine={name}",
     }

@@ -11,10 +11,11 @@ from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
 from cdcwire_evidence.debezium import columns, engine, postgres, script
-from cdcwire_evidence.debezium.engine import PREFIX, Engines, Sent
+from cdcwire_evidence.debezium.engine import Connector, Engines, Sent
 from cdcwire_evidence.debezium.expected import DEFAULT_MODES, Modes
 from cdcwire_evidence.debezium.postgres import Postgres
 
+PREFIX = "shop"
 KINDS = "kinds"
 STREAMED = 100  # is added to the keys of rows that are put in while Debezium looks
 _LAST = "zz_last"  # its rows are the last that are read, and that are put in
@@ -85,7 +86,7 @@ class Recording:
 def record(project: Path, folder: Path) -> Recording:
     """Return what was sent. ``project``: ``adapters/debezium``. Raises: UnavailableError."""
     versions = sorted({setting.version for setting in SETTINGS.values()})
-    jars = {version: engine.build(project, version) for version in versions}
+    jars = {version: engine.build(project, Connector("postgres", version)) for version in versions}
     started = time.time_ns() // 10**6
     with postgres.running(columns.EXTENSIONS) as server, contextlib.ExitStack() as stack:
         _prepare(server)
@@ -94,11 +95,11 @@ def record(project: Path, folder: Path) -> Recording:
             here = folder / version
             here.mkdir()
             wanted = {
-                name: {**_COMMON, **setting.modes.properties()}
+                name: {**_COMMON, **_reaching(server, name), **setting.modes.properties()}
                 for name, setting in SETTINGS.items()
                 if setting.version == version
             }
-            found = stack.enter_context(engine.running(jars[version], server, wanted, here))
+            found = stack.enter_context(engine.running(jars[version], wanted, here))
             engines.update(dict.fromkeys(wanted, found))
         for name, found in engines.items():
             found.wait(name, _has_last(b'"id":0}'), _SNAPSHOT_SECONDS)
@@ -107,6 +108,23 @@ def record(project: Path, folder: Path) -> Recording:
             found.wait(name, _has_last(b'"id":1}'), _STREAM_SECONDS)
         sent = {name: found.sent(name) for name, found in engines.items()}
     return Recording(sent, put_in, changed, started, time.time_ns() // 10**6)
+
+
+def _reaching(server: Postgres, name: str) -> dict[str, str]:
+    """Return the settings with which an engine reaches the server, with its own slot."""
+    identifier = f"engine_{name}".replace("-", "_").replace(".", "_")
+    return {
+        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+        "database.port": str(server.port),
+        "database.user": server.user,
+        "database.password": server.password,
+        "database.dbname": server.database,
+        "topic.prefix": PREFIX,
+        "plugin.name": "pgoutput",
+        "slot.name": identifier,
+        "publication.name": identifier,
+        "publication.autocreate.mode": "all_tables",
+    }
 
 
 def _prepare(server: Postgres) -> None:

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -14,13 +15,13 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import Event, Image, Marker, Progress, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import UNAVAILABLE, Value
+from cdcwire.model.kinds import UNAVAILABLE, DecimalType, Type, Value
 from cdcwire_evidence.debezium.columns import COLUMNS, ROWS
-from cdcwire_evidence.debezium.engine import PREFIX, Sent
+from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.debezium.expected import Modes, expected_value, same_value
-from cdcwire_evidence.debezium.faults import FAULTS, known_fault
+from cdcwire_evidence.debezium.faults import FAULTS, SCALE, known_fault
 from cdcwire_evidence.debezium.kinds import expected_kind
-from cdcwire_evidence.debezium.recording import KINDS, SETTINGS, Recording, Setting
+from cdcwire_evidence.debezium.recording import KINDS, PREFIX, SETTINGS, Recording, Setting
 from cdcwire_evidence.debezium.script import EVENTS, FULL, ExpectedEvent
 
 FULL_CONTEXT = Context(options={"replica-identity": "full"})
@@ -84,7 +85,15 @@ def definition_of(event: RowChange) -> Table:
     image = event.after if event.after is not None else event.before
     assert image is not None
     table = event.table
-    return Table(table.name, table.schema, table.database, image.columns, table.key)
+    columns = tuple(replace(column, type=with_room(column.type)) for column in image.columns)
+    return Table(table.name, table.schema, table.database, columns, table.key)
+
+
+def with_room(kind: Type) -> Type:
+    """Return a decimal with a place before the point: scale 2046 of ``faults`` leaves none."""
+    if isinstance(kind, DecimalType) and kind.scale == SCALE:
+        return replace(kind, precision=SCALE + 10)
+    return kind
 
 
 def test_messages_without_schema_have_the_events_of_a_table_definition(
@@ -109,7 +118,7 @@ def cells(image: Image | None) -> list[str] | None:
     if image is None:
         return None
     pairs = zip(image.columns, image.values, strict=True)
-    return [f"{column.name} {column.type} {value!r}" for column, value in pairs]
+    return [f"{column.name} {with_room(column.type)} {value!r}" for column, value in pairs]
 
 
 # ---- values ----------------------------------------------------------------------------------
