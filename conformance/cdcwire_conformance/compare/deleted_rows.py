@@ -19,20 +19,24 @@ class DeletedRows:
     ``key_only``: tables that have a delete with the columns of its key only. ``read_whole``: tables
     of such deletes, whose other rows show that they are to be read whole. ``between``: positions
     between which the setting of a table was another one. There updates have no old row, and a
-    delete may have its key only. ``whole``: a delete is not said to have its key only.
+    delete may have its key only. ``whole``: a delete is not said to have its key only. ``any``:
+    there is a delete.
     """
 
     key_only: frozenset[TableName] = frozenset()
     read_whole: frozenset[TableName] = frozenset()
     between: Mapping[TableName, tuple[Between, ...]] = field(default_factory=dict)
     whole: bool = False
+    any: bool = False
 
 
 def deleted_rows(format_: Format, tables: Collection[Described]) -> DeletedRows:
     """Return what the rows of a feed show of its deletes."""
     key_only = frozenset(_name(each) for each in tables if each.has_key_deletes)
+    has_whole = any(each.has_whole_deletes for each in tables)
+    has_any = bool(key_only) or has_whole
     if not whole_deletes(format_):
-        return DeletedRows(key_only, whole=any(each.has_whole_deletes for each in tables))
+        return DeletedRows(key_only, whole=has_whole, any=has_any)
     # In rows by themselves, no update has an old row, and that shows nothing.
     has_old_rows = any(each.facts.old_images for each in tables)
     known = {_name(each): each.facts.old_rows.key_only() if has_old_rows else () for each in tables}
@@ -40,7 +44,7 @@ def deleted_rows(format_: Format, tables: Collection[Described]) -> DeletedRows:
     read_whole = frozenset(name for name in key_only & whole if known[name] is not None)
     between = {name: found for name, found in known.items() if found and name not in key_only}
     between |= {name: found for name in read_whole if (found := known[name])}
-    return DeletedRows(key_only - read_whole, read_whole, between)
+    return DeletedRows(key_only - read_whole, read_whole, between, any=has_any)
 
 
 def whole_deletes(format_: Format) -> dict[str, OptionValue]:

@@ -387,7 +387,7 @@ class OpenedFeed:
 
         ``order``: by which rows are replayed. Raises: SchemaError.
         """
-        if not self.side.format.comparing.deletes_have_position:
+        if not self.source.format.comparing.deletes_have_position(self.side.values):
             order = None  # only their places say which deletes came before a statement
         state = last_state(
             StatedFeed(

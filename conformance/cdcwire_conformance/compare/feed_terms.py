@@ -137,7 +137,9 @@ def rules_of_table(
         if rules.deleted_columns == "all" and own in feed.facts.deletes.key_only:
             carried = feed.side.carries.fields["before of delete"]
             reason = f"the {side} feed sends the key only"
-            if carried.verdict == "option":  # the message does not say whether it has the row
+            is_known = not feed.side.format.comparing.deletes_have_position(feed.side.values)
+            # A message with a place does not say whether it has the row.
+            if carried.verdict == "option" and not is_known:
                 reason = f"those of the {side} feed are read only with option {carried.detail}"
             left_out.append(("columns of deletes beyond the key", reason))
             rules = replace(rules, deleted_columns="key")

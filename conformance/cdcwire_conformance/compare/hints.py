@@ -104,6 +104,8 @@ def hints_of(
         *_key_hints(one_sided.keys),
         *_type_hints(one_sided.types, left, right),
         *_producer_hints(found, left, right),
+        *tombstone_hint("left", left),
+        *tombstone_hint("right", right),
         *_release_hints(found, rules, left, right),
         *(
             hint
@@ -217,6 +219,17 @@ def _producer_hints(found: Comparison, left: OpenedFeed, right: OpenedFeed) -> I
     for name, values in changed.items():
         if values:
             yield f"the producer of the {name} feed changes values: {'; '.join(values)}"
+
+
+def tombstone_hint(side: SideName, feed: OpenedFeed) -> Iterator[str]:
+    """Yield the option that reads the tombstones of a feed as deletes, if it has no others."""
+    number = feed.facts.others.markers.get("tombstone", 0)
+    option = feed.side.format.comparing.deletes_in_markers(feed.side.values)
+    if number and option is not None and not feed.facts.deletes.any:
+        yield (
+            f"the {side} feed has {number:,} tombstone{'' if number == 1 else 's'} and no other "
+            f"delete; --{side}-option {option} reads each as the delete of its key"
+        )
 
 
 def _key_hints(one_sided_keys: Mapping[str, SideName]) -> Iterator[str]:

@@ -238,7 +238,7 @@ class Side:
     @property
     def lacks_places_of_deletes(self) -> bool:
         """Return whether a delete may have no position."""
-        may_lack = not self.format.comparing.deletes_have_position
+        may_lack = not self.format.comparing.deletes_have_position(self.values)
         return may_lack and (self.has_bare_deletes or not self.has_placed_deletes)
 
     @property

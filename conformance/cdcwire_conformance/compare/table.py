@@ -19,7 +19,7 @@ from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_lik
 from cdcwire_conformance.compare.feed_terms import facts_of, written_alike
 from cdcwire_conformance.compare.feeds import Report, no_report
 from cdcwire_conformance.compare.final_tables import check_keys, lacks_key, last_tables
-from cdcwire_conformance.compare.hints import column_hint
+from cdcwire_conformance.compare.hints import column_hint, tombstone_hint
 from cdcwire_conformance.compare.kafka_keys import keys_against_table
 from cdcwire_conformance.compare.merging import merged_table
 from cdcwire_conformance.compare.notes import (
@@ -181,7 +181,10 @@ def compare_table(
         unread=tuple(unread_of([("left", opened)])),
         ignores_unread=options.meaning.ignores_unread,
         unwanted=met.unwanted,
-        hints=tuple(column_hint(*last, options, are_feeds=False)),
+        hints=(
+            *tombstone_hint("left", opened),
+            *column_hint(*last, options, are_feeds=False),
+        ),
     )
     if merged.differences and not options.common:
         compared = TableComparison(

@@ -212,6 +212,9 @@ class _Surveying:
     def __init__(self, survey: Survey, open_file: OpenFile) -> None:
         self.survey_of = survey
         self._open_file = open_file
+        options = parse_options(survey.format.options, survey.context.options)
+        self._is_cut = bool(options.get(KEY_ONLY))  # which the columns of deletes disprove
+        self._skips_deletes = not survey.format.comparing.deletes_have_position(options)
         self._found: dict[Name, CanonicalTable] = {}
         self._ill_formed: dict[Name, set[str]] = {}
         self._tallies: dict[Name, RowTally] = {}
@@ -237,8 +240,7 @@ class _Surveying:
     def survey(self, messages: Iterable[Located]) -> Surveyed:
         everything = self._decoder(None)
         is_cheap = self.survey_of.format.skips_columns and not self.survey_of.look_into_text
-        options = parse_options(self.survey_of.format.options, self.survey_of.context.options)
-        is_cheap = is_cheap and not options.get(KEY_ONLY)  # which the columns of deletes disprove
+        is_cheap = is_cheap and not self._is_cut
         decode = self._decoder(frozenset()) if is_cheap else everything
         for place, message in messages:
             self._messages += 1
@@ -354,7 +356,8 @@ class _Surveying:
     def _tally(self, name: Name) -> RowTally:
         found = self._tallies.get(name)
         if found is None:
-            self._tallies[name] = found = RowTally(self.survey_of.format)
+            found = RowTally(self.survey_of.format, skips_deletes=self._skips_deletes)
+            self._tallies[name] = found
         return found
 
     def _decoder(self, columns: frozenset[str] | None) -> DecoderAt:

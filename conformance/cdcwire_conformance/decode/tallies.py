@@ -38,16 +38,16 @@ class RowTally:
 
     ``rows``: how many. ``updates``: those sent as one record, and ``old_images`` those of them with
     their before image. ``has_key_deletes``: a delete has its key only; ``has_whole_deletes``: one
-    is not said to.
+    is not said to. ``skips_deletes``: a delete may have no position.
     """
 
-    def __init__(self, format_: Format) -> None:
+    def __init__(self, format_: Format, *, skips_deletes: bool = False) -> None:
         self.rows = 0
         self.updates = 0
         self.old_images = 0
         self.has_key_deletes = False
         self.has_whole_deletes = False
-        self._skips_deletes = not format_.comparing.deletes_have_position
+        self._skips_deletes = skips_deletes
         self._orders = [_OrderTally(order) for order in format_.comparing.orders]
         self._numbers = [order.number for order in format_.comparing.orders if order.number]
         self._fields = dict.fromkeys(FIELDS, 0)

@@ -358,7 +358,7 @@ DEBEZIUM_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
         "provide-transaction-metadata": (False,),  # it adds events
         "field-name-adjustment-mode": ("none",),  # the others lose names; they have their own tests
         "transforms": ("none",),  # rows by themselves have their own tests
-        "delete-tombstone-handling-mode": ("tombstone",),
+        "delete-tombstone-handling-mode": ("auto",),
         "connector": ("postgresql", "sqlserver", "oracle", "db2", "mysql", "vitess", "ticdc"),
         "add-fields": ("",),
         "add-fields-prefix": ("__",),

@@ -46,8 +46,12 @@ class Comparing:
     sends_operation: bool = True
     """If False, an update is a row with an old value."""
 
-    deletes_have_position: bool = True
-    """If False, a delete may be a key and nothing else."""
+    deletes_have_position: Callable[[Mapping[str, OptionValue]], bool] = lambda options: True
+    """Given the value of every option: False if a delete may be a key and nothing else."""
+
+    deletes_in_markers: Callable[[Mapping[str, OptionValue]], str | None] = lambda options: None
+    """Given the value of every option: the one with which tombstones are deletes, if a delete may
+    be nothing but a tombstone and they are read as markers."""
 
     updates_are_two_records: bool = False
     """An update is sent as a "before" and an "after" record."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
+from cdcwire.debezium.settings import TO_TOMBSTONE
 
 ORDERS = (LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID, COMMIT_TS)
 NOT_COMPARED = (
@@ -21,6 +22,20 @@ _CHANGED_BY_TICDC = (
     "years below 100 are 1970 to 2069",
     "index 0 of an ENUM is an empty label",
 )
+
+
+_TOMBSTONES = "delete-tombstone-handling-mode"
+
+
+def deletes_have_position(options: Mapping[str, OptionValue]) -> bool:
+    """Return False if a tombstone is a delete."""
+    return options["transforms"] != "unwrap" or options[_TOMBSTONES] not in TO_TOMBSTONE
+
+
+def deletes_in_markers(options: Mapping[str, OptionValue]) -> str | None:
+    """Return the option that reads the tombstones of rows by themselves as deletes."""
+    is_open = options["transforms"] == "unwrap" and options[_TOMBSTONES] == "auto"
+    return f"{_TOMBSTONES}=tombstone" if is_open else None
 
 
 def changed_values(options: Mapping[str, OptionValue]) -> tuple[str, ...]:

@@ -100,10 +100,10 @@ def events_of(
         case Heartbeat():
             named = {} if message.server_name is None else {"source_name": message.server_name}
             yield Progress("heartbeat", Position(sent_ms=message.ts_ms), named)
-        case Unwrapped():
-            wanted = sent_selection(selection, message.names)
-            for event in unwrapped_events(message, settings, wanted):
-                yield renamed(event, message.names)
+        case (Unwrapped() as row) | Tombstone(row=Unwrapped() as row):
+            wanted = sent_selection(selection, row.names)
+            for event in unwrapped_events(row, settings, wanted):
+                yield renamed(event, row.names)
         case Tombstone():
             yield Marker("tombstone", extra={"message_key": key_bytes(message.key_envelope)})
 

@@ -205,19 +205,12 @@ class Heartbeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Tombstone:
-    """A message without value; the key is that of the row that went."""
-
-    key_envelope: KeyPart
-
-
-@dataclass(frozen=True, slots=True)
 class Unwrapped:
     """A row by itself. ``op``: as in a change; ``""`` where it is not known.
 
     ``table`` has the key columns, None if they are not known. ``added``: the names of the fields
     that the transform added. ``connector``: decides which columns a delete has. ``names``: as in a
-    change. ``extra``: of the event.
+    change. ``extra``: of the event. ``is_key``: the row is the columns of a Kafka key.
     """
 
     op: str
@@ -231,6 +224,18 @@ class Unwrapped:
     connector: str = ""
     names: Names | None = None
     extra: Extra = field(default_factory=lambda: NO_EXTRA)
+    is_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A message without value; the key is that of the row that went.
+
+    ``row``: the columns of the key, where the message is the delete of this row.
+    """
+
+    key_envelope: KeyPart
+    row: Unwrapped | None = None
 
 
 WithValue: TypeAlias = (

@@ -25,7 +25,7 @@ from cdcwire.connect.types import SOURCE_NAME
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import source_of
-from cdcwire.debezium.message import Change, Message, Names, Unwrapped
+from cdcwire.debezium.message import Change, Message, Names, Tombstone, Unwrapped
 from cdcwire.debezium.source import table_named
 from cdcwire.model.events import Image, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column
@@ -150,6 +150,9 @@ def with_names(message: Message, mode: str, tables: tuple[Table, ...]) -> Messag
                 return message  # TiCDC has no such setting
             structs = (message.before.schema, message.after.schema)
             table = table_named(message.source)
+        case Tombstone(row=Unwrapped() as row):
+            named = with_names(row, mode, tables)
+            return replace(message, row=named) if isinstance(named, Unwrapped) else message
         case Unwrapped():
             structs, table = (message.row.schema,), message.table
         case _:

@@ -63,11 +63,12 @@ ConnectorName: TypeAlias = Literal[
 ]
 Transforms: TypeAlias = Literal["none", "unwrap"]
 TombstoneMode: TypeAlias = Literal[
-    "tombstone", "drop", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"
+    "auto", "tombstone", "drop", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"
 ]
 Producer: TypeAlias = Literal["debezium", "any"]
 KeyConverter: TypeAlias = Literal["json", "string"]
 HeartbeatIdentifier: TypeAlias = Literal["omit", "append"]
+TO_TOMBSTONE = ("tombstone", "delete-to-tombstone")
 Mode = TypeVar("Mode", bound=str)
 _SAME = {"true": True, "false": False}
 
@@ -195,8 +196,9 @@ class Settings(ConnectSettings):
     )
     tombstones: TombstoneMode = option(
         "delete-tombstone-handling-mode",
-        "tombstone",
-        "With transforms=unwrap: the form of deletes that are written.",
+        "auto",
+        "With transforms=unwrap: the form of deletes. With tombstone or delete-to-tombstone, each "
+        "tombstone is read as a delete. auto writes tombstones and reads markers.",
         settings=(
             *transform("delete.tombstone.handling.mode"),
             # Before 2.5. The connector's tombstone is dropped there, unless drop.tombstones=false.
@@ -256,6 +258,11 @@ class Settings(ConnectSettings):
             has_money=self.dialect in ("debezium", "debezium-1.4"),
             unsigned=self.unsigned,
         )
+
+    @property
+    def deletes_are_tombstones(self) -> bool:
+        """True if each tombstone is the delete of its key."""
+        return self.transforms == "unwrap" and self.tombstones in TO_TOMBSTONE
 
     @property
     def other_connector(self) -> str:

@@ -116,6 +116,13 @@ def key_subjects(found: Message | None) -> Subjects:
             return Subjects(payload=Subject(0, ("key",)))
         case Heartbeat():
             return Subjects(members={("serverName",): Subject(0, ("extra",), "source_name")})
+        case Tombstone(row=Unwrapped() as row):
+            fields = row.row.schema.fields
+            shown: dict[Path, Subject] = {
+                (field.name,): Subject(0, ("before",), field.name) for field in fields
+            }
+            about = Subject(0, ("kind", "op", "schema", "table", "key"))
+            return Subjects(members=shown, payload=about)
         case Tombstone():
             return Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key"))
         case _:

@@ -7,7 +7,7 @@ are. Their schemas distinguish them from rows; without schema, all of their memb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cdcwire.connect import Parsed, Schema
@@ -30,11 +30,11 @@ from cdcwire.debezium.added import (
 )
 from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_of
 from cdcwire.debezium.made_up import shows_whole_row
-from cdcwire.debezium.message import OPERATIONS, KeyPart, Unwrapped
+from cdcwire.debezium.message import OPERATIONS, KeyPart, TextKey, Tombstone, Unwrapped
 from cdcwire.debezium.notes import notes_of
 from cdcwire.debezium.offsets import in_iso_form, offsets_of
-from cdcwire.debezium.reading import OF_NOTIFICATIONS
-from cdcwire.debezium.reading_others import physical_table_in
+from cdcwire.debezium.reading import OF_NOTIFICATIONS, checked, key_names_of
+from cdcwire.debezium.reading_others import key_part, physical_table_in
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.model.events import Extra, Image, Op, Position, RowChange, SchemaChange, Sent, Table
@@ -48,6 +48,7 @@ _OTHERS = (  # last words of other schemas
     "SchemaChangeValue",
     "Notification",
 )
+_SCHEMA_OF = {"key": "Key", "value": "Value"}  # last words of their schemas
 _BOUNDARY = {"status", "id", "event_count", "data_collections"}
 _LOGICAL = {"op", "source", "message"}
 _SCHEMA_CHANGE = {"source", "databaseName", "schemaName", "ddl", "tableChanges"}
@@ -130,29 +131,12 @@ def unwrapped_of(
     """Return a row by itself. Raises: DecodeError where its table is not known."""
     settings = more.settings
     headers = header_values(more.headers, settings)
-    named = _named(parsed, settings, headers)
-    table, origin = _table(Origin("value", parsed), more, named)
-    known, origin = definition_of(more.tables, table.schema, table.name, origin)
-    structs: dict[str, Schema] = {}
-    shown = _connector(named)
-    connector = shown or settings.other_connector
-    if parsed.envelope.schema is None and known is not None and known.columns is not None:
-        is_told = shown is not None or settings.row_connector != "auto"
-        style = settings.style_without_schema(source_of(connector) if is_told else None)
-        struct = defined_struct(known.columns, style)
-        structs = {field.name: field.schema for field in struct.fields}
-    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
-    fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
-    added = Added(fields, added_names(fields.places, settings, frozenset(structs)), headers)
+    typed_row = _typed_row(Origin("value", parsed), more, _named(parsed, settings, headers))
+    fields, table = typed_row.fields, typed_row.table
+    added = Added(fields, added_names(fields.places, settings, typed_row.defined), headers)
     is_added = set(added.names.values())
-    kept = [
-        (field, value)
-        for field, value in zip(fields.schema.fields, fields.values, strict=True)
-        if field.name not in is_added
-    ]
-    schema = replace(fields.schema, fields=tuple(field for field, _ in kept))
-    if key_names is None and known is not None:
-        key_names = known.key
+    if key_names is None:
+        key_names = typed_row.key
     extra = _extra(added, notes_of(fields.schema))
     more_of_extra = {
         "schema_name": other_schema_name(fields.schema, table, extra, settings),
@@ -160,16 +144,99 @@ def unwrapped_of(
     }
     return Unwrapped(
         _operation(added),
-        Row(schema, tuple(value for _, value in kept), origin),
+        _without(fields, is_added),
         replace(table, key=key_names),
         _position(added),
         tuple(name for name in fields.places if name in is_added),
         parsed.envelope,
         key,
-        origin.parsed.warnings,
-        connector,
+        fields.origin.parsed.warnings,
+        typed_row.connector,
         extra={**extra, **{name: text for name, text in more_of_extra.items() if text is not None}},
     )
+
+
+def tombstone_of(key: Parsed | TextKey | None, more: RowSettings) -> Tombstone:
+    """Return a message without value: a delete, if the settings say so and its key has columns.
+
+    Raises: DecodeError where the table of a delete is not known.
+    """
+    settings = more.settings
+    part = key_part(key)
+    router = settings.key_field_name
+    names = key_names_of(key, None, router)
+    if not settings.deletes_are_tombstones or not isinstance(key, Parsed) or not names:
+        return Tombstone(part)
+    headers = header_values(more.headers, settings)
+    typed_row = _typed_row(Origin("key", key), more, headers)
+    fields, table = typed_row.fields, replace(typed_row.table, key=names)
+    added = Added(fields, {}, headers)
+    extra = dict(_extra(added, None))
+    physical_table = physical_table_in(part, router)
+    if physical_table is not None:
+        extra["physical_table"] = physical_table
+    row = Unwrapped(
+        "d",
+        _without(fields, {router}),
+        table,
+        _position(added),
+        (),
+        key.envelope,
+        part,
+        fields.origin.parsed.warnings,
+        typed_row.connector,
+        extra=extra,
+        is_key=True,
+    )
+    return Tombstone(part, checked(row, settings, fields.origin))
+
+
+@dataclass(frozen=True, slots=True)
+class _TypedRow:
+    """The fields of a row with their types, and its table.
+
+    ``key``: of the definition. ``defined``: its columns, where they give the types.
+    """
+
+    fields: Fields
+    table: Table
+    key: tuple[str, ...] | None
+    defined: frozenset[str]
+    connector: str
+
+
+def _typed_row(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> _TypedRow:
+    """Return a row as its own schema or the definition of its table types it.
+
+    ``named``: values of added fields and headers. Raises: DecodeError.
+    """
+    settings = more.settings
+    table, origin = _table(origin, more, named)
+    known, origin = definition_of(more.tables, table.schema, table.name, origin)
+    structs: dict[str, Schema] = {}
+    shown = _connector(named)
+    connector = shown or settings.other_connector
+    has_schema = origin.parsed.envelope.schema is not None
+    if not has_schema and known is not None and known.columns is not None:
+        is_told = shown is not None or settings.row_connector != "auto"
+        style = settings.style_without_schema(source_of(connector) if is_told else None)
+        struct = defined_struct(known.columns, style)
+        structs = {field.name: field.schema for field in struct.fields}
+    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
+    fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
+    key = None if known is None else known.key
+    return _TypedRow(fields, table, key, frozenset(structs), connector)
+
+
+def _without(fields: Fields, names: Collection[str]) -> Row:
+    """Return a row without some of its fields."""
+    kept = [
+        (field, value)
+        for field, value in zip(fields.schema.fields, fields.values, strict=True)
+        if field.name not in names
+    ]
+    schema = replace(fields.schema, fields=tuple(field for field, _ in kept))
+    return Row(schema, tuple(value for _, value in kept), fields.origin)
 
 
 def unwrapped_events(
@@ -181,6 +248,10 @@ def unwrapped_events(
         return
     if found.op == "t":
         yield SchemaChange("truncate", None, table=table, position=position, extra=found.extra)
+    elif found.is_key:
+        before = _image(found, settings, columns)
+        extra = _with_offsets(found.extra, offsets_of(found.row, None, columns))
+        yield RowChange(table, "delete", before, None, position, sent="key", extra=extra)
     elif found.op == "d":
         sent: Sent | None = None
         is_unknown = table.key is None and found.key_envelope is None
@@ -273,7 +344,7 @@ def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tu
     )
     schema = schema or keyspace
     parts = (parsed.envelope.schema.name or "" if parsed.envelope.schema else "").split(".")
-    if len(parts) > 2 and parts[-1] == "Value" and _is_same_name(parts[-2], table):
+    if len(parts) > 2 and parts[-1] == _SCHEMA_OF[origin.part] and _is_same_name(parts[-2], table):
         table = table or parts[-2]
         schema = schema or db or parts[-3]
         source = source_of(_connector(named) or more.settings.other_connector)
@@ -288,6 +359,8 @@ def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tu
     if table is not None:
         return Table(table, None), origin
     problem = "the table of this row is not known: set add.fields=table, or give its definition"
+    if origin.part == "key":
+        problem = "the table of this tombstone is not known: give its definition, no other one"
     raise origin.error(problem, _CLAUSE)
 
 

@@ -25,7 +25,7 @@ from cdcwire.model.events import Marker, RowChange
 
 _CLAUSE = "debezium-json: unwrapped rows"
 _OF_TRANSACTION = ("id", "total_order", "data_collection_order")
-_TO_TOMBSTONE = ("tombstone", "delete-to-tombstone")
+_TO_TOMBSTONE = ("auto", "tombstone", "delete-to-tombstone")
 
 
 def is_own_tombstone(event: Marker, is_repeated: bool, settings: Settings) -> bool:

@@ -199,7 +199,7 @@ def followed_pair(
     rules = terms_of(left.side, right.side, split_keys=options.split_keys, is_windowed=True).rules
     formats = " and ".join(dict.fromkeys(feed.source.format.name for feed in (left, right)))
     for feed in (left, right):
-        if rules.has_bare_deletes and not feed.side.format.comparing.deletes_have_position:
+        if rules.has_bare_deletes and feed.side.lacks_places_of_deletes:
             problem = (
                 f"deletes of {feed.source.format.name} have no position, so no window has them"
             )

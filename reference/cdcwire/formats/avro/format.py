@@ -155,7 +155,7 @@ FORMAT = Format(
         not_compared=("checksums of rows", "ids of schemas"),
         key_reader=_key_reader,
         splits_unique_keys=True,
-        deletes_have_position=False,
+        deletes_have_position=lambda options: False,
         rewrite_name=sanitize,
     ),
     features=FEATURES,

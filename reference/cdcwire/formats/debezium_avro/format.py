@@ -21,7 +21,13 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
-from cdcwire.debezium.comparing import NOT_COMPARED, ORDERS, changed_values
+from cdcwire.debezium.comparing import (
+    NOT_COMPARED,
+    ORDERS,
+    changed_values,
+    deletes_have_position,
+    deletes_in_markers,
+)
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.releases import RELEASES
@@ -156,6 +162,8 @@ FORMAT = Format(
         orders=ORDERS,
         not_compared=NOT_COMPARED,
         changed_values=changed_values,
+        deletes_have_position=deletes_have_position,
+        deletes_in_markers=deletes_in_markers,
         releases={"debezium": RELEASES},
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,

@@ -25,7 +25,7 @@ from cdcwire.debezium.message import Change, KeyPart, Message, TextKey, Tombston
 from cdcwire.debezium.names import sent_tables, with_names
 from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
 from cdcwire.debezium.ticdc_types import with_types
-from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
+from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, tombstone_of, unwrapped_of
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
 from cdcwire.formats.debezium_avro.digits import count_digits
 from cdcwire.formats.debezium_avro.framing import ID_OFFSET, read_framing, write_framing
@@ -99,14 +99,14 @@ def _message(
     key = None
     if message.key is not None:
         key = read_part(reader(message.key, "key"), "key", schemas, settings, headers)
+    row_settings = RowSettings(settings, tables, message.headers)
     if message.value is None:
-        return Tombstone(None if key is None else key.envelope)
+        return tombstone_of(key, row_settings)
     parsed = read_part(reader(message.value, "value"), "value", schemas, settings, headers)
     origin = Origin("value", parsed)
     names = key_names_of(key, None, settings.key_field_name) if message.has_key else None
     if settings.transforms == "unwrap" and is_unwrapped(parsed, names):
-        more = RowSettings(settings, tables, message.headers)
-        row = unwrapped_of(parsed, names, None if key is None else key.envelope, more)
+        row = unwrapped_of(parsed, names, None if key is None else key.envelope, row_settings)
         return checked(row, settings, origin)
     fields = Fields(parsed.envelope.schema, parsed.envelope.payload, MEMBERS, origin)
     found = message_in(fields, key, settings, tables, has_key=message.has_key)

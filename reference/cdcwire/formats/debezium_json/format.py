@@ -13,7 +13,13 @@ from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
-from cdcwire.debezium.comparing import NOT_COMPARED, ORDERS, changed_values
+from cdcwire.debezium.comparing import (
+    NOT_COMPARED,
+    ORDERS,
+    changed_values,
+    deletes_have_position,
+    deletes_in_markers,
+)
 from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
 from cdcwire.debezium.message import Tombstone
@@ -170,6 +176,8 @@ FORMAT = Format(
         orders=ORDERS,
         not_compared=NOT_COMPARED,
         changed_values=changed_values,
+        deletes_have_position=deletes_have_position,
+        deletes_in_markers=deletes_in_markers,
         releases={"debezium": RELEASES},
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,

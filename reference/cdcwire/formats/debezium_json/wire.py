@@ -35,7 +35,7 @@ from cdcwire.debezium.source import (
     table_of_json,
 )
 from cdcwire.debezium.ticdc_types import with_types
-from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, unwrapped_of
+from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, tombstone_of, unwrapped_of
 from cdcwire.debezium.writing_parts import Writer
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
@@ -85,15 +85,15 @@ def _message(message: KafkaMessage, settings: Settings, tables: tuple[Table, ...
     # TiCDC before 8.5 sends no keys; later an empty object where the table has none.
     has_key = message.has_key and not (is_loose and key is None)
     key_parsed = None if key is None else read_key(key, settings, is_loose=is_loose)
+    row_settings = RowSettings(settings, tables, message.headers)
     if value is None:
-        return Tombstone(key_part(key_parsed))
+        return tombstone_of(key_parsed, row_settings)
     parsed = read_part(value, "value", settings, is_loose=is_loose)
     if parsed.envelope.wrapped and parsed.envelope.schema is None and parsed.json is None:
-        return Tombstone(key_part(key_parsed))  # as by JsonConverters before KAFKA-3832
+        return tombstone_of(key_parsed, row_settings)  # as by JsonConverters before KAFKA-3832
     key_names = key_names_of(key_parsed, None, router) if has_key else None
     if settings.transforms == "unwrap" and is_unwrapped(parsed, key_names):
-        more = RowSettings(settings, tables, message.headers)
-        row = unwrapped_of(parsed, key_names, key_part(key_parsed), more)
+        row = unwrapped_of(parsed, key_names, key_part(key_parsed), row_settings)
         return checked(row, settings, Origin("value", parsed))
     if is_loose:
         settings = replace(settings, decimals="double", unsigned="long")  # TiCDC has no other forms
