@@ -26,7 +26,7 @@ from cdcwire.core.options import Option, parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.rows import Row, event_of
 from cdcwire.model.carries import Carries
-from cdcwire.model.events import Event, Table
+from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import Column, Value
 
 if TYPE_CHECKING:
@@ -198,6 +198,12 @@ class Format:
         update may come as one change. It is not thread-safe.
         Raises: OptionError for an unknown option or value.
         """
+        decode = self._decoder_of_all(context, joins_halves=joins_halves)
+        if context.selection.reads:
+            return decode
+        return lambda message: [each for each in decode(message) if not is_read(each)]
+
+    def _decoder_of_all(self, context: Context, *, joins_halves: bool) -> MessageDecoder:
         if joins_halves and self.joining_decoder is not None:
             return self.joining_decoder(context).decode
         if self.fast_decoder is not None:
@@ -237,6 +243,11 @@ class Format:
             return self.from_events(map(event_of, events), context=context)
 
         return encode
+
+
+def is_read(event: Row | Event) -> bool:
+    """Return whether an event is a row of a snapshot."""
+    return isinstance(event, (Row, RowChange)) and event.op == "read"
 
 
 _MAX_KEPT = 16

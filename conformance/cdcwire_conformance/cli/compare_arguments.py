@@ -174,6 +174,10 @@ class RuleArguments(Arguments, title="differences that are meant, and stricter r
     left_binary: list[str] = repeated("COLUMN=hex", _BINARY.format("left"))
     right_binary: list[str] = repeated("COLUMN=hex", _BINARY.format("right"))
     no_before: bool = flag("do not compare before images of updates")
+    without_snapshots: bool = flag(
+        "leave out rows of snapshots, if one feed began later or without a snapshot; the report "
+        "counts them"
+    )
     pair_by: str = one_of(
         ("position", "key"),
         "pair rows by position and key (default), or by key and the order of its changes: "

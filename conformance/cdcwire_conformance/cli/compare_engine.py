@@ -21,7 +21,7 @@ from cdcwire_conformance.usage import UsageError
 
 _NOT_FOR_TABLES = (
     *("follow", "allow_repeats", "no_order", "no_split"),
-    *("no_before", "map_table", "map_column", "ddl_events", "profile"),
+    *("no_before", "map_table", "map_column", "ddl_events", "profile", "without_snapshots"),
 )
 _UNPACKED = 10  # times the size of a compressed file
 

@@ -44,6 +44,12 @@ def meaning_from(arguments: CompareArguments, left: Format, right: Format) -> Me
             "--from and --to need positions that both feeds share; --pair-by key "
             "is for feeds without"
         )
+    for format_ in (left, right) if arguments.without_snapshots else ():
+        if format_.comparing.snapshot_rows_are_inserts:
+            raise UsageError(
+                f"--without-snapshots: {format_.name} sends rows of snapshots as inserts, which "
+                "can't be distinguished from others"
+            )
     return Meaning(
         frozenset(arguments.ignore_column),
         frozenset(_table("--exclude", name) for name in arguments.exclude),
@@ -63,6 +69,7 @@ def meaning_from(arguments: CompareArguments, left: Format, right: Format) -> Me
         ),
         dict(map(_mapped, arguments.map_column)),
         _upgrade(arguments.profile, left, right),
+        not arguments.without_snapshots,
     )
 
 

@@ -134,8 +134,15 @@ class ComparedFeed:
     def open(self, options: CompareOptions, workers: Workers) -> OpenedFeed:
         """Return the feed with its source opened. Errors: as of ``open_source``."""
         include = _included(self.source, options)
-        opened = open_source(self.source, self.context, options.on_error, include, workers=workers)
+        context = self.context_for(options)
+        opened = open_source(self.source, context, options.on_error, include, workers=workers)
         return OpenedFeed(opened)
+
+    def context_for(self, options: CompareOptions) -> Context:
+        """Return the context in which messages are read."""
+        if options.meaning.has_snapshots:
+            return self.context
+        return replace(self.context, selection=replace(self.context.selection, reads=False))
 
 
 def spellings(name: TableName) -> frozenset[TableName]:
@@ -316,8 +323,11 @@ class OpenedFeed:
             if name != own:
                 aliases[name] = Alias(self.source.format.name, own, {})
             tables[name] = renamed_table(each.table, name, {})
+        rewrite = self.source.format.comparing.rewrite_name
+        excludes = options.meaning.excludes
+        reads = {n: rows for n, rows in found.others.reads.items() if not excludes(n, rewrite)}
         facts = FeedFacts(
-            found.others,
+            replace(found.others, reads=reads),
             frozenset(_own_name(each) for each in found.tables if each.lacks_old_images),
             deleted_rows(self.source.format, found.tables),
             {_own_name(each): each.ill_formed for each in found.tables if each.ill_formed},

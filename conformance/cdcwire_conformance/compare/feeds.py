@@ -299,7 +299,11 @@ def compare_tables(
         unread=tuple(unread_of((("left", left), ("right", right)))),
         ignores_unread=options.meaning.ignores_unread,
         unwanted=(
-            *unwanted_tables(options, {*left.facts.rows, *right.facts.rows}),
+            *unwanted_tables(
+                options,
+                {*left.facts.rows, *right.facts.rows},
+                sum(reads for f in (left, right) for reads in f.facts.others.reads.values()),
+            ),
             *(f"{name} (it has no key)" for name in keyless),
             *unknown,
             *(part for each in merged for part in each.unwanted),

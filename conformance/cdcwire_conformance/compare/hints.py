@@ -106,6 +106,7 @@ def hints_of(
         *_producer_hints(found, left, right),
         *tombstone_hint("left", left),
         *tombstone_hint("right", right),
+        *_snapshot_hint(found, left, right),
         *_release_hints(found, rules, left, right),
         *(
             hint
@@ -230,6 +231,19 @@ def tombstone_hint(side: SideName, feed: OpenedFeed) -> Iterator[str]:
             f"the {side} feed has {number:,} tombstone{'' if number == 1 else 's'} and no other "
             f"delete; --{side}-option {option} reads each as the delete of its key"
         )
+
+
+def _snapshot_hint(found: Comparison, left: OpenedFeed, right: OpenedFeed) -> Iterator[str]:
+    """Yield how rows of snapshots are left out, where rows differ and only one feed has them."""
+    reads = [sum(each.reads for each in feed.facts.of_rows.values()) for feed in (left, right)]
+    has_hidden = any(f.side.format.comparing.snapshot_rows_are_inserts for f in (left, right))
+    if not found.is_different or has_hidden or all(reads) or not any(reads):
+        return
+    side, other = ("left", "right") if reads[0] else ("right", "left")
+    yield (
+        f"the {side} feed has rows of snapshots ({max(reads):,}), the {other} feed has none; "
+        "--without-snapshots leaves them out"
+    )
 
 
 def _key_hints(one_sided_keys: Mapping[str, SideName]) -> Iterator[str]:

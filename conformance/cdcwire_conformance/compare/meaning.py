@@ -103,7 +103,8 @@ class Meaning:
     end. ``databases``: of the left feed by those of the right, where all of
     their tables are compared. ``binary``: the text form in which a side sends a column of bytes, by
     side and column. ``mapped``: names of columns of the right feed by those of the left.
-    ``upgrade``: what the releases of the producers of both feeds explain.
+    ``upgrade``: what the releases of the producers of both feeds explain. ``has_snapshots``: rows
+    of snapshots are compared.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -120,6 +121,7 @@ class Meaning:
     binary: Mapping[tuple[str, str], Encoding] = field(default_factory=dict)
     mapped: Mapping[str, str] = field(default_factory=dict)
     upgrade: Upgrade = NO_UPGRADE
+    has_snapshots: bool = True
 
     def columns(self) -> Iterator[tuple[str, str]]:
         """Yield each option that names a column, and the column."""

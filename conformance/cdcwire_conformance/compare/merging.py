@@ -102,8 +102,13 @@ def _chosen(
     return left, right
 
 
-def unwanted_tables(options: CompareOptions, known: Collection[TableName]) -> list[str]:
-    """Return which tables the options leave out. ``known``: those that a feed has rows of."""
+def unwanted_tables(
+    options: CompareOptions, known: Collection[TableName], reads: int = 0
+) -> list[str]:
+    """Return which tables and rows the options leave out.
+
+    ``known``: tables that a feed has rows of. ``reads``: how many rows of snapshots are left out.
+    """
     parts = []
     if options.include is not None:
         parts.append("tables other than " + ", ".join(sorted({*map(name_text, options.include)})))
@@ -111,4 +116,7 @@ def unwanted_tables(options: CompareOptions, known: Collection[TableName]) -> li
     excluded = options.meaning.excluded & set(known)
     if excluded:
         parts.append(f"{', '.join(sorted(map(name_text, excluded)))} (--exclude)")
+    if reads:
+        rows = "1 row of a snapshot" if reads == 1 else f"{reads:,} rows of snapshots"
+        parts.append(f"{rows} (--without-snapshots)")
     return parts

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from cdcwire.arrow.schema import name_text
 from cdcwire.core.orders import Order
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import (
@@ -39,7 +40,8 @@ def in_window(feed: OpenedFeed, position: str, window: Window) -> OpenedFeed:
         for each in feed.facts.others.statements
         if (at := getattr(each.position, position)) is not None and window.has(at)
     )
-    others = OtherEvents(frozenset(ddl), statements=tuple(statements))
+    reads = feed.facts.others.reads
+    others = OtherEvents(frozenset(ddl), statements=tuple(statements), reads=reads)
     return replace(feed, facts=replace(feed.facts, others=others))
 
 
@@ -53,6 +55,8 @@ def with_other_events(
         ddl=(len(ours.ddl), len(theirs.ddl)),
         progress=(ours.progress, theirs.progress),
     )
+    left_out = (*found.left_out, *_left_out_reads(left, right, options))
+    found = replace(found, left_out=left_out)
     orders = [
         each
         for each in left.side.format.comparing.orders
@@ -85,6 +89,22 @@ def with_other_events(
         *(_difference("right", each, position, redacted) for each in _surplus(*reversed(counted))),
     ]
     return replace(found, ddl_differences=tuple(differences), compared=(*found.compared, "DDL"))
+
+
+def _left_out_reads(
+    left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+) -> Iterator[tuple[str, str]]:
+    """Yield how many rows of snapshots are left out, and the tables that have no other rows."""
+    if options.meaning.has_snapshots:
+        return
+    ours, theirs = (sum(feed.facts.others.reads.values()) for feed in (left, right))
+    reason = f"--without-snapshots: {ours:,} on the left, {theirs:,} on the right"
+    yield "rows of snapshots", reason
+    for side, feed in (("left", left), ("right", right)):
+        tables = {feed.facts.bare.get(name, name) for name in feed.facts.rows}
+        bare = sorted(map(name_text, feed.facts.others.reads.keys() - tables))
+        if bare:
+            yield ", ".join(bare), f"the {side} feed has nothing but rows of snapshots"
 
 
 def _markers(left: OpenedFeed, right: OpenedFeed) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,6 @@ from itertools import chain
 import pyarrow as pa
 
 from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
-from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
@@ -77,7 +76,8 @@ class _TableRows:
         names = [(job.table.schema, job.table.table) for job in jobs]
         chosen = [job.context.selection.columns for job in jobs]
         every = None if None in chosen else frozenset().union(*(each or () for each in chosen))
-        context = replace(first, selection=Selection(frozenset(names), every))
+        selection = replace(first.selection, tables=frozenset(names), columns=every)
+        context = replace(first, selection=selection)
         self._decoder_at = place_decoder(jobs[0].format, context)
         self._rows = [RowBatches(job, open_file) for job in jobs]
         self._numbers: dict[TableName, int] = {name: n for n, name in enumerate(names)}

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
-from cdcwire.core.context import Context, Selection
+from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
@@ -288,7 +288,8 @@ def ready_job(job: Job, *, skips_others: bool) -> Job:
     """
     parse_options(job.format.options, job.context.options)
     columns = job.table.sent_names if skips_others else None
-    selection = Selection(frozenset({(job.table.schema, job.table.table)}), columns)
+    tables = frozenset({(job.table.schema, job.table.table)})
+    selection = replace(job.context.selection, tables=tables, columns=columns)
     schemas = {} if job.format.schemas is None else plain_schemas(job.context.schemas)
     return replace(job, context=replace(job.context, selection=selection, schemas=schemas))
 

@@ -75,12 +75,14 @@ class OtherEvents:
 
     ``statements``: each schema change with its place, in the order of the shares of the feed.
     ``markers``: how many tombstones, borders of transactions and the like there are, by kind.
+    ``reads``: how many rows of snapshots each table has, if they are not wanted.
     """
 
     ddl: frozenset[DdlEvent] = frozenset()
     progress: int = 0
     statements: tuple[PlacedStatement, ...] = ()
     markers: Mapping[str, int] = field(default_factory=dict)
+    reads: Mapping[TableName, int] = field(default_factory=dict)
 
     def joined(self, other: OtherEvents) -> OtherEvents:
         """Return the events of both."""
@@ -89,6 +91,7 @@ class OtherEvents:
             self.progress + other.progress,
             (*self.statements, *other.statements)[:MAX_STATEMENTS],
             dict(Counter(self.markers) + Counter(other.markers)),
+            dict(Counter(self.reads) + Counter(other.reads)),
         )
 
     def without_database(self, database: str | None) -> OtherEvents:
@@ -227,6 +230,7 @@ class _Surveying:
         self._messages = 0
         self._progress = 0
         self._markers: Counter[str] = Counter()
+        self._reads: Counter[TableName] = Counter()
         self._columns: dict[Name, set[Column]] = {}  # that a table was met with
         self._kinds: dict[Name, KindWords] = {}
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
@@ -250,11 +254,11 @@ class _Surveying:
             try:
                 changes = self._row_changes(decode(place)(message), place)
                 if is_cheap and self._has_new_shape(changes):
-                    whole = _rows_of(everything(place)(message))
+                    whole = self._rows_of(everything(place)(message))
                     self._learn(whole)
                     if self._has_new_names(whole):
                         decode = self._decoder(self._read)
-                        changes = _rows_of(decode(place)(message))
+                        changes = self._rows_of(decode(place)(message))
                 elif not is_cheap:
                     self._learn(changes)
             except DecodeError as error:
@@ -276,7 +280,11 @@ class _Surveying:
         for tally in self._tallies.values():
             extent = extent.joined(tally.extent)
         others = OtherEvents(
-            frozenset(self._ddl), self._progress, tuple(self._statements), dict(self._markers)
+            frozenset(self._ddl),
+            self._progress,
+            tuple(self._statements),
+            dict(self._markers),
+            dict(self._reads),
         )
         keys = KeyFacts() if self._keys is None else self._keys.found()
         tables = {name: self._found_table(name, table) for name, table in self._found.items()}
@@ -323,7 +331,10 @@ class _Surveying:
         statements: list[SchemaChange] = []
         for event in events:
             if isinstance(event, (Row, RowChange)):
-                changes.append(event)
+                if self._wants(event):
+                    changes.append(event)
+                else:
+                    self._reads[event.table.schema, event.table.name or ""] += 1
             elif isinstance(event, Progress):
                 self._progress += 1
             elif isinstance(event, Marker):
@@ -339,6 +350,12 @@ class _Surveying:
                 placed = replace(placed, number=number, is_alone=not changes)
                 self._statements.append(placed)
         return changes
+
+    def _wants(self, change: Row | RowChange) -> bool:
+        return change.op != "read" or self.survey_of.context.selection.reads
+
+    def _rows_of(self, events: Iterable[Row | Event]) -> list[Row | RowChange]:
+        return [e for e in events if isinstance(e, (Row, RowChange)) and self._wants(e)]
 
     def _count(self) -> None:
         for name, (changes, places) in self._waiting.by_name().items():
@@ -486,10 +503,6 @@ class _Waiting:
             own[0].extend(changes)
             own[1].extend(places)
         return found
-
-
-def _rows_of(events: Iterable[Row | Event]) -> list[Row | RowChange]:
-    return [event for event in events if isinstance(event, (Row, RowChange))]
 
 
 def _texts_of(columns: tuple[Column, ...]) -> tuple[int, ...]:

@@ -16,7 +16,8 @@ from cdcwire.model.names import TableName, full_schema
 class Selection:
     """The tables and columns that are wanted; None means all. The rest is skipped, undecoded.
 
-    A table that is named without a database is wanted in every database.
+    A table that is named without a database is wanted in every database. ``reads``: rows of
+    snapshots are wanted; decoders of a whole feed (``Format.decoder``) leave them out otherwise.
 
     Examples:
         >>> selection = Selection(tables=frozenset({("shop", "orders")}))
@@ -27,6 +28,7 @@ class Selection:
 
     tables: frozenset[TableName] | None = None
     columns: frozenset[str] | None = None
+    reads: bool = True
 
     def wants(self, schema: str | None, table: str, database: str | None = None) -> bool:
         """Return whether the rows of a table are wanted."""

@@ -365,7 +365,7 @@ class _Following:
         feed = self.feeds[number]
         look = ScanJob(
             feed.source.format,
-            replace(feed.context, schemas={}),
+            replace(feed.context_for(self.options), schemas={}),
             self.pair.position,
             self.pair.rules[number],
             self.options.on_error,

@@ -143,7 +143,8 @@ def _context_of(job: ScanJob) -> Context:
     skips_columns = job.format.skips_columns and job.on_error != "row"
     columns: frozenset[str] | None = frozenset() if skips_columns else None
     include = None if job.rule == "rows" else job.include
-    return replace(job.context, selection=Selection(include, columns))
+    selection = replace(job.context.selection, tables=include, columns=columns)
+    return replace(job.context, selection=selection)
 
 
 def _add(job: ScanJob, run: ScannedRun, change: Row | Event, place: MessagePlace) -> None:
