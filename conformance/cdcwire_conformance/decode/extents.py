@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 Bounds = Mapping[str, "tuple[int, int]"]
 
@@ -18,7 +17,7 @@ class Extent:
     """
 
     messages: int = 0
-    bounds: Bounds = field(default_factory=lambda: MappingProxyType({}))
+    bounds: Bounds = field(default_factory=dict)
 
     def joined(self, other: Extent) -> Extent:
         """Return the extent of both shares."""
