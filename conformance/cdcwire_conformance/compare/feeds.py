@@ -265,7 +265,7 @@ def compare_tables(
         else:
             own, other = right.shown_columns(own, other), left.shown_columns(other, own)
         merged.append(merged_table(own, other, options))
-        column_hints += column_hint(own, other, options)
+        column_hints += column_hint(own, other, options, (left.side, right.side))
     if is_final:
         left, right = filled_feeds(left, right, reshaped)
     keyless: list[str] = []

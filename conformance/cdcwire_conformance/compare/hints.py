@@ -16,7 +16,7 @@ from cdcwire_conformance.compare.alike import alike_hints
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.meaning import is_named
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
-from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
+from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Side
 from cdcwire_conformance.compare.upgrades import Upgrade
 
 _UNTYPED = (
@@ -142,16 +142,34 @@ def column_hint(
     ours: CanonicalTable,
     theirs: CanonicalTable,
     options: CompareOptions,
-    *,
-    are_feeds: bool = True,
+    sides: tuple[Side, Side | None],
 ) -> Iterator[str]:
-    """Yield how columns that only one side has are left out, except columns of a key."""
+    """Yield how columns that only one side has are read or left out, except columns of a key.
+
+    ``sides``: of the feeds; None for a table.
+    """
     key = {*(ours.key or ()), *(theirs.key or ())}
     left, right = set(ours.column_names), set(theirs.column_names)
+    explained: set[str] = set()
+    for side, own, other, feed in (
+        ("left", ours, theirs, sides[0]),
+        ("right", theirs, ours, sides[1]),
+    ):
+        if feed is None:
+            continue
+        yield from _key_field_hint(side, own, feed)
+        adjusted = _adjusted(own, other, feed)
+        explained |= {*adjusted, *adjusted.values()}
+        if adjusted and feed.format.comparing.adjusted_name is not None:
+            option, value, _ = feed.format.comparing.adjusted_name
+            yield (
+                f"{', '.join(adjusted)} of the {side} feed: --{side}-option {option}={value} reads "
+                f"adjusted names as the original ones: {', '.join(adjusted.values())}"
+            )
     names = [
         name
         for name in (*ours.column_names, *theirs.column_names)
-        if name in (left ^ right) - key
+        if name in (left ^ right) - key - explained
         and not is_named(name, ours, options.meaning.ignored)
         and (options.columns is None or name in options.columns)
     ]
@@ -159,7 +177,7 @@ def column_hint(
         words = " ".join(f"--ignore-column {quote(name)}" for name in names)
         yield f"columns that only one side of {ours} has are left out with {words}"
         pairs = [name for name in names if name in left], [name for name in names if name in right]
-        if all(pairs) and are_feeds:
+        if all(pairs) and sides[1] is not None:
             word = quote(f"{pairs[0][0]}={pairs[1][0]}") if len(names) == 2 else "LEFT=RIGHT"
             yield f"a column with two names is compared with --map-column {word}"
     defined = {(table.schema, table.name) for table in options.definitions}
@@ -174,6 +192,29 @@ def column_hint(
     if names and not options.common:
         words = " ".join(f"--ignore-column {quote(f'{ours}.{name}')}" for name in names)
         yield f"columns of kinds that can't be compared are left out with {words}"
+
+
+def _key_field_hint(side: str, table: CanonicalTable, feed: Side) -> Iterator[str]:
+    """Yield the option for a field of a feed's Kafka keys that is not a column of its rows."""
+    option = feed.format.comparing.key_field_option
+    fields = [name for name in table.key or () if name not in table.column_names]
+    if option is not None and len(fields) == 1:
+        yield (
+            f"the field {fields[0]} in keys of {table} is not a column; --{side}-option "
+            f"{quote(f'{option}={fields[0]}')} leaves it out"
+        )
+
+
+def _adjusted(own: CanonicalTable, other: CanonicalTable, feed: Side) -> dict[str, str]:
+    """Return names that only a feed has, if an option reads them as names of the other side."""
+    if feed.format.comparing.adjusted_name is None:
+        return {}
+    option, value, adjusted = feed.format.comparing.adjusted_name
+    if feed.values[option] == value:
+        return {}
+    ours, theirs = set(own.column_names), set(other.column_names)
+    sent = {adjusted(name): name for name in other.column_names if name not in ours}
+    return {name: sent[name] for name in own.column_names if name in sent and name not in theirs}
 
 
 def _may_meet(column: Column, table: CanonicalTable, *, is_defined: bool) -> bool:

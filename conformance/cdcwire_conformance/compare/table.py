@@ -183,7 +183,7 @@ def compare_table(
         unwanted=met.unwanted,
         hints=(
             *tombstone_hint("left", opened),
-            *column_hint(*last, options, are_feeds=False),
+            *column_hint(*last, options, (opened.side, None)),
         ),
     )
     if merged.differences and not options.common:

@@ -76,6 +76,13 @@ class Comparing:
     """The name that is written for a table or column whose own name the format cannot write. None:
     it writes all names."""
 
+    adjusted_name: tuple[str, str, Callable[[str], str]] | None = None
+    """An option and a value by which the original names of columns are read, and the name that its
+    producer sends for a column."""
+
+    key_field_option: str | None = None
+    """The option that names a field of Kafka keys that is not a column."""
+
     written_alike: Callable[[Mapping[str, OptionValue]], str | None] = lambda options: None
     """Given the value of every option: values of a column that its messages can't distinguish."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
+from cdcwire.debezium.names import adjusted_name
 from cdcwire.debezium.settings import TO_TOMBSTONE
 
 ORDERS = (LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID, COMMIT_TS)
@@ -16,6 +18,9 @@ NOT_COMPARED = (
     "fields that unwrap or CDL add",
     "notifications",
 )
+KEY_FIELD_OPTION = "key-field-name"
+_UNDONE = "avro_unicode"  # other modes lose names
+ADJUSTED_NAME = "field-name-adjustment-mode", _UNDONE, partial(adjusted_name, mode=_UNDONE)
 _CHANGED_BY_TICDC = (
     "NULL in a column with a default is the default, or 0",
     "a zero or partial date is NULL or 0, a zero TIMESTAMP 1970",

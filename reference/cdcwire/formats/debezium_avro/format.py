@@ -22,6 +22,8 @@ from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.debezium.comparing import (
+    ADJUSTED_NAME,
+    KEY_FIELD_OPTION,
     NOT_COMPARED,
     ORDERS,
     changed_values,
@@ -164,6 +166,8 @@ FORMAT = Format(
         changed_values=changed_values,
         deletes_have_position=deletes_have_position,
         deletes_in_markers=deletes_in_markers,
+        adjusted_name=ADJUSTED_NAME,
+        key_field_option=KEY_FIELD_OPTION,
         releases={"debezium": RELEASES},
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,

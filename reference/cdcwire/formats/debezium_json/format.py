@@ -14,6 +14,8 @@ from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.debezium.comparing import (
+    ADJUSTED_NAME,
+    KEY_FIELD_OPTION,
     NOT_COMPARED,
     ORDERS,
     changed_values,
@@ -178,6 +180,8 @@ FORMAT = Format(
         changed_values=changed_values,
         deletes_have_position=deletes_have_position,
         deletes_in_markers=deletes_in_markers,
+        adjusted_name=ADJUSTED_NAME,
+        key_field_option=KEY_FIELD_OPTION,
         releases={"debezium": RELEASES},
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,
