@@ -2,9 +2,10 @@
 
 A line of ``*.jsonl`` or ``*.ndjson`` is the message object of the testee protocol:
 ``{"key": B64|null, "value": B64|null, "headers": {NAME: B64}}`` or ``{"path": "…", "value": B64}``.
-An object is such a message if it has the member ``value`` and no other members than these. A line
-of ``kcat -J`` has the members ``topic``, ``partition``, ``offset`` and ``payload``. Every other
-object is the value of a message whose key is unknown. So is the word null: a value that is null.
+An object is such a message if it has the member ``value`` and no other members than these. With
+``topic`` it is a record as ``rpk`` and other consumers write it, and may have a few more. A line of
+``kcat -J`` has the members ``topic``, ``partition``, ``offset`` and ``payload``. Every other object
+is the value of a message whose key is unknown. So is the word null: a value that is null.
 A directory of messages is its files of lines, sorted by name. A file of another name, whose
 first line is a message, is read as such lines too. ``-`` is standard input or output.
 """
@@ -15,6 +16,7 @@ import io
 import json
 import re
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -38,6 +40,7 @@ STANDARD_STREAM = "-"
 
 _OF_KCAT = {"topic", "partition", "offset", "payload"}
 _MEMBERS = {"key", "value", "headers", "path"}
+_OF_RECORD = {"key", "value", "headers", "topic", "partition", "offset", "timestamp"}
 _NULL = b"null"
 _FIRST_LINE = re.compile(rb"\s*(\S[^\n]*)")
 _FACT = re.compile(  # of a message, that kafka-console-consumer prints before it
@@ -110,13 +113,18 @@ def is_of_kcat(document: Mapping[str, object]) -> bool:
 
 
 def is_message_object(document: object) -> bool:
-    """Return whether JSON is a message, as this project or ``kcat -J`` writes it.
+    """Return whether JSON is a message, as this project or a consumer of Kafka writes it.
 
     A value with exactly these members would be a flat row of a table with columns of these names.
     """
     if not isinstance(document, dict):
         return False
-    return is_of_kcat(document) or ("value" in document and document.keys() <= _MEMBERS)
+    has_members = "value" in document and document.keys() <= _MEMBERS
+    return has_members or is_of_kcat(document) or _is_record(document)
+
+
+def _is_record(document: Mapping[str, object]) -> bool:
+    return {"topic", "value"} <= document.keys() <= _OF_RECORD
 
 
 def line_message(document: Json) -> Message:
@@ -127,6 +135,8 @@ def line_message(document: Json) -> Message:
     """
     if isinstance(document, Mapping) and is_of_kcat(document):
         return _message_of_kcat(document)
+    if isinstance(document, Mapping) and _is_record(document):
+        document = _without_place(document)
     if isinstance(document, Mapping) and not {"key", "value"} & document.keys():
         raise ValueError("it has neither key nor value")
     message = message_from_json(document)
@@ -147,6 +157,30 @@ def _message_of_kcat(document: Mapping[str, Json]) -> KafkaMessage:
     pairs = zip(row[::2], row[1::2], strict=True)
     headers = tuple((str(name), _bytes_of(text) or b"") for name, text in pairs)
     return KafkaMessage(_bytes_of(key), _bytes_of(value), headers)
+
+
+def _without_place(document: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the message object of a record. Its key, value and headers are base64, or all text.
+
+    The text of a message is a JSON object, which base64 never is.
+    """
+    document = {name: each for name, each in document.items() if name in _MEMBERS}
+    both = [document.get(name) for name in ("value", "key")]
+    if not any(isinstance(text, str) and text.lstrip().startswith("{") for text in both):
+        return document
+    document |= {name: _base64_of(document.get(name)) for name in ("value", "key")}
+    row = document.get("headers")
+    if isinstance(row, list) and all(isinstance(each, Mapping) for each in row):
+        pairs = [
+            (each.get("key"), each.get("value")) for each in cast("list[Mapping[str, Json]]", row)
+        ]
+        document["headers"] = {str(name): _base64_of(text) for name, text in pairs}
+    return document
+
+
+def _base64_of(text: Json) -> Json:
+    data = _bytes_of(text)
+    return text if data is None else b64encode(data).decode()
 
 
 def _bytes_of(text: Json) -> bytes | None:

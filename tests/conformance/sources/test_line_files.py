@@ -251,6 +251,32 @@ def test_line_of_kcat_is_a_message() -> None:
             line_message({**line, name: value})
 
 
+_PLACE: dict[str, Json] = {"topic": "orders", "partition": 0, "offset": 7, "timestamp": 1}
+
+
+@pytest.mark.parametrize("place", [_PLACE, {"topic": "orders"}])
+def test_line_of_a_record_is_a_message(place: dict[str, Json]) -> None:
+    row: Json = [{"key": "trace", "value": "é"}]
+    text: dict[str, Json] = {**place, "key": "k", "value": ' {"a":"é"}', "headers": row}
+    headers = (("trace", "é".encode()),)
+    message = KafkaMessage(b"k", ' {"a":"é"}'.encode(), headers)
+    assert message_from_line(json.dumps(text).encode()) == message
+    gone = message_from_line(json.dumps({**place, "key": '{"id":1}', "value": None}).encode())
+    assert gone == KafkaMessage(b'{"id":1}', None)
+    in_base64: dict[str, Json] = {**place, "key": "aw==", "value": "AAE=", "headers": {"t": "aQ=="}}
+    found = message_from_line(json.dumps(in_base64).encode())
+    assert found == KafkaMessage(b"k", b"\0\1", (("t", b"i"),))
+    without_key = message_from_line(json.dumps({**place, "value": "AAE="}).encode())
+    assert without_key == KafkaMessage(None, b"\0\1", has_key=False)
+    with pytest.raises(ValueError, match="value is not standard base64"):
+        message_from_line(json.dumps({**place, "value": "abc"}).encode())
+
+
+def test_row_with_other_members_than_a_record_is_a_value() -> None:
+    line = json.dumps({**_PLACE, "value": "AAE=", "id": 1}).encode()
+    assert message_from_line(line) == KafkaMessage(None, line, has_key=False)
+
+
 def kcat_lines(file: Path) -> str:
     """Return the lines that ``kcat -J`` prints for a feed of a text format."""
     lines = map(json.loads, file.read_text("utf-8").splitlines())
