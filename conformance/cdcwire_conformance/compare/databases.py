@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.model.names import TableName, full_schema
-from cdcwire_conformance.compare.feed import Alias, OpenedFeed
+from cdcwire_conformance.compare.aliases import Alias
+from cdcwire_conformance.compare.feed import OpenedFeed
 
 Tables = Mapping[TableName, CanonicalTable]
 

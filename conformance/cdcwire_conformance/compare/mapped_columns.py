@@ -13,7 +13,8 @@ from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
-from cdcwire_conformance.compare.feed import Alias, ComparedFeed, OpenedFeed, renamed_table
+from cdcwire_conformance.compare.aliases import Alias, renamed_table
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.rules import CompareOptions
 

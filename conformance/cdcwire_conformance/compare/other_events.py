@@ -20,8 +20,8 @@ from cdcwire_conformance.compare.result import (
 )
 from cdcwire_conformance.compare.rules import CompareOptions, Window
 from cdcwire_conformance.compare.truncates import with_truncates
+from cdcwire_conformance.decode.other_events import MAX_DDL_EVENTS, DdlEvent, OtherEvents
 from cdcwire_conformance.decode.statements import PlacedStatement
-from cdcwire_conformance.decode.surveying import MAX_DDL_EVENTS, DdlEvent, OtherEvents
 
 _Placed: TypeAlias = "DdlEvent | PlacedStatement"
 

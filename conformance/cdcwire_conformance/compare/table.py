@@ -15,7 +15,8 @@ from typing import Protocol
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
-from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, named_like
+from cdcwire_conformance.compare.aliases import named_like
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, written_alike
 from cdcwire_conformance.compare.feeds import Report, no_report
 from cdcwire_conformance.compare.final_tables import check_keys, lacks_key, last_tables

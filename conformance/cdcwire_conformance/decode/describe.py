@@ -36,6 +36,7 @@ from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
 from cdcwire_conformance.decode.kind_words import KindWords, mixed_words
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.decode.other_events import OtherEvents
 from cdcwire_conformance.decode.prefix import PrefixPlan
 from cdcwire_conformance.decode.reading import OnError, messages_of_batches, messages_of_piece
 from cdcwire_conformance.decode.row_facts import UNKNOWN_ROWS, ColumnSets, RowFacts
@@ -45,7 +46,6 @@ from cdcwire_conformance.decode.surveying import (
     FoundTable,
     Name,
     Only,
-    OtherEvents,
     Survey,
     Surveyed,
 )

@@ -25,10 +25,10 @@ from cdcwire.storage.rules import Fault, stream_of
 from cdcwire.storage.schema_files import change_of
 from cdcwire.storage.sent_columns import with_sent_columns
 from cdcwire_conformance.compressions import with_compressions
+from cdcwire_conformance.decode.other_events import DdlEvent
 from cdcwire_conformance.decode.reading import OnError
 from cdcwire_conformance.decode.statements import PlacedStatement
 from cdcwire_conformance.decode.stored_rows import FileCounts, StoredData, count_files
-from cdcwire_conformance.decode.surveying import DdlEvent
 from cdcwire_conformance.decode.work import work_of_files
 from cdcwire_conformance.decode.workers import Workers
 from cdcwire_conformance.sources.source_urls import Source

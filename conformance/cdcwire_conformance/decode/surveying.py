@@ -6,7 +6,7 @@ A worker surveys its share of a feed; ``joined`` puts the results of two shares 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -21,7 +21,6 @@ from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import (
     Event,
     Marker,
-    Position,
     Progress,
     RowChange,
     SchemaChange,
@@ -35,6 +34,7 @@ from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
 from cdcwire_conformance.decode.kind_words import KindWords, joined_words, kind_words
+from cdcwire_conformance.decode.other_events import MAX_DDL_EVENTS, DdlEvent, OtherEvents, ddl_event
 from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem
 from cdcwire_conformance.decode.row_facts import (
     KEY_ONLY,
@@ -54,64 +54,9 @@ from cdcwire_conformance.sources.stores import OpenFile, open_here
 _MAX_SEEN = 1 << 12
 _ROWS_AT_ONCE = 512
 _BYTES_AT_ONCE = 1 << 20
-MAX_DDL_EVENTS = 1 << 14  # kept of one feed, to be compared
 
 Name: TypeAlias = "tuple[str | None, str]"
 Only: TypeAlias = "Callable[[Row | RowChange], bool]"
-
-
-@dataclass(frozen=True, slots=True)
-class DdlEvent:
-    """A schema change of a feed. ``text``: its statement, else what it does."""
-
-    position: Position
-    table: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherEvents:
-    """The events of a feed that are not row changes. A feed may send one DDL to many partitions.
-
-    ``statements``: each schema change with its place, in the order of the shares of the feed.
-    ``markers``: how many tombstones, borders of transactions and the like there are, by kind.
-    ``reads``: how many rows of snapshots each table has, if they are not wanted.
-    """
-
-    ddl: frozenset[DdlEvent] = frozenset()
-    progress: int = 0
-    statements: tuple[PlacedStatement, ...] = ()
-    markers: Mapping[str, int] = field(default_factory=dict)
-    reads: Mapping[TableName, int] = field(default_factory=dict)
-
-    def joined(self, other: OtherEvents) -> OtherEvents:
-        """Return the events of both."""
-        return OtherEvents(
-            self.ddl | other.ddl,
-            self.progress + other.progress,
-            (*self.statements, *other.statements)[:MAX_STATEMENTS],
-            dict(Counter(self.markers) + Counter(other.markers)),
-            dict(Counter(self.reads) + Counter(other.reads)),
-        )
-
-    def without_database(self, database: str | None) -> OtherEvents:
-        """Return the events of a feed whose tables are named without their only database."""
-        return replace(
-            self,
-            statements=tuple(
-                replace(each, database=None) if each.database == database else each
-                for each in self.statements
-            ),
-        )
-
-
-def ddl_event(event: SchemaChange) -> DdlEvent:
-    """Return the facts of a schema change that two feeds can share."""
-    table = event.table
-    name = "" if table is None else ".".join(p for p in (table.schema, table.name) if p)
-    own = event.position
-    position = Position(own.commit_ts, own.sequence_id, own.lsn)
-    return DdlEvent(position, name, event.query or event.what)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a survey of a share of a feed finds goes to the process that joins the shares."""
+"""The facts about a share of a feed, which go to the process that joins the shares."""
 
 from __future__ import annotations
 

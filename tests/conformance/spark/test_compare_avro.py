@@ -21,7 +21,7 @@ from cdcwire_generators.workloads import workload
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire_conformance.compare.feed import named_like
+from cdcwire_conformance.compare.aliases import named_like
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import ComparisonRules, Side, terms_of
 from cdcwire_conformance.spark import describe_feed, parse_source
