@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
@@ -16,10 +17,12 @@ from typing import Any
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.format import Format
-from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.model.kinds import Column, DatetimeType, TimestampType, TimeType, Value
 from cdcwire.model.names import TableName
-from cdcwire.model.text import TextFormError, event_from_json, event_to_json, table_to_json
+from cdcwire.model.text import Json, TextFormError, event_from_json, event_to_json, table_to_json
 from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.compare.result import RowDifference, SideName
 from cdcwire_conformance.compare.value_masks import RowMask
@@ -110,11 +113,12 @@ class CaseMaker:
 
     def _masked(self, row: RowMessage, side: SideName, change: RowChange) -> SideCase:
         assert self.mask is not None
-        context = replace(row.context, blobs={}, schemas={})
+        options = {**_options_shown(row, change), **row.context.options}
+        context = replace(row.context, blobs={}, schemas={}, options=options)
         try:
             masked = self.mask.event(change)
             messages = tuple(row.format.from_events([masked], context=context))
-            sample = Sample(dict(row.context.options), (), (masked,), messages, ())
+            sample = Sample(options, (), (masked,), messages, ())
             kept, found = without_schema_files(sample, row.format)
             found = replace(found, tables=found.tables or row.context.tables)
             events = [e for each in kept for e in row.format.to_events(each, context=found)]
@@ -140,19 +144,15 @@ class CaseMaker:
         reading = Context(
             dict(context.options), tables, schemas, blobs, compressions=known_compressions()
         )
-        reading = row.format.prepared(messages, reading)
-        try:
-            events = tuple(
-                e for each in messages for e in row.format.to_events(each, context=reading)
-            )
-        except DecodeError as error:
-            raise NotSavedError("its message can't be read without the rest of the feed") from error
+        events = _read_all(row, messages, reading)
         documents = [event_to_json(event) for event in events]
-        try:
-            for number, each in enumerate(documents):
-                event_from_json(each, tables, ("events", number))
-        except TextFormError as error:
-            raise NotSavedError("its values are not of the types that the table has") from error
+        if not _are_read(documents, tables):
+            tables = tuple(_as_sent(table, events) for table in tables)
+            events = _read_all(row, messages, replace(reading, tables=tables))
+            if [event_to_json(each) for each in events] != documents or not _are_read(
+                documents, tables
+            ):
+                raise NotSavedError("its values are not of the types that the table has")
         digest = hashlib.sha256(repr((side, row.row, messages)).encode()).hexdigest()[:12]
         name = f"{side}-{digest}"
         sample = Sample(dict(context.options), tables, (), messages, events)
@@ -179,6 +179,53 @@ class CaseMaker:
         if not clauses:
             raise NotSavedError("no clause of the format is about its message")
         return replace(case, clauses=clauses)
+
+
+def _options_shown(row: RowMessage, change: RowChange) -> dict[str, OptionValue]:
+    """Return the options that say what only the message does, as the connector: it is lost."""
+    found: dict[str, OptionValue] = {}
+    for option in row.format.options:
+        value = change.extra.get(option.name)
+        with suppress(OptionError):
+            if isinstance(value, str):
+                found[option.name] = option.parse(value)
+    return found
+
+
+def _read_all(
+    row: RowMessage, messages: tuple[Message, ...], context: Context
+) -> tuple[Event, ...]:
+    context = row.format.prepared(messages, context)
+    try:
+        return tuple(e for each in messages for e in row.format.to_events(each, context=context))
+    except DecodeError as error:
+        raise NotSavedError("its message can't be read without the rest of the feed") from error
+
+
+def _are_read(documents: Iterable[Json], tables: tuple[Table, ...]) -> bool:
+    """Return whether the values of events are of the types that the tables have."""
+    try:
+        for number, each in enumerate(documents):
+            event_from_json(each, tables, ("events", number))
+    except TextFormError:
+        return False
+    return True
+
+
+def _as_sent(table: Table, events: Iterable[Event]) -> Table:
+    """Return a table with the types of its rows: a message may decide within a definition."""
+    images = (
+        image
+        for event in events
+        if isinstance(event, RowChange)
+        for image in (event.before, event.after)
+        if image is not None
+    )
+    sent = {column.name: column.type for image in images for column in image.columns}
+    columns = tuple(
+        replace(each, type=sent.get(each.name, each.type)) for each in table.columns or ()
+    )
+    return replace(table, columns=columns)
 
 
 def with_readings(
@@ -251,7 +298,15 @@ def _values(change: RowChange) -> tuple[object, ...]:
 
 
 def _values_of(image: Image) -> dict[str, object]:
-    return {column.name: value for column, value in image.pairs}
+    return {column.name: _without_zeros(column, value) for column, value in image.pairs}
+
+
+def _without_zeros(column: Column, value: Value) -> object:
+    """Return a value without zeros at the end of a second's fraction: some producers cut them."""
+    is_time = isinstance(column.type, (TimeType, DatetimeType, TimestampType))
+    if is_time and isinstance(value, str) and "." in value:
+        return value.rstrip("0").rstrip(".")
+    return value
 
 
 def pieces_of(
