@@ -49,10 +49,13 @@ def open_inside(root: Path, name: str) -> BinaryIO:
     return stream
 
 
-def read_inside(root: Path, name: str) -> bytes:
-    """Return the bytes of a file of a name below a folder. Raises: as ``open_inside``."""
+def read_inside(root: Path, name: str, most: int | None = None) -> bytes:
+    """Return the bytes of a file of a name below a folder, at most as many as ``read_rest``.
+
+    Raises: as ``open_inside``.
+    """
     with open_inside(root, name) as stream:
-        return read_rest(stream, name)
+        return read_rest(stream, name, most)
 
 
 def check_is_file(found: os.stat_result, name: str) -> None:

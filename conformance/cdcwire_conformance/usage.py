@@ -12,7 +12,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
 from cdcwire_conformance.problems import json_problem
-from cdcwire_conformance.whole_files import read_whole
+from cdcwire_conformance.whole_files import read_short
 
 
 class UsageError(Exception):
@@ -41,7 +41,7 @@ def read_tables(file: str) -> tuple[Table, ...]:
     Raises: UsageError that names the file and the line or member.
     """
     try:
-        text = read_whole(file).decode("utf-8-sig")
+        text = read_short(file).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{file}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

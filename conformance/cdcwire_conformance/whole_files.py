@@ -14,6 +14,7 @@ from typing import BinaryIO
 from cdcwire_conformance.interrupts import interrupts_wait
 
 MAX_BYTES = 1 << 30  # of what is read whole
+MAX_TEXT_BYTES = 64 << 20  # of definitions, settings and other texts that are read whole
 _PART = 1 << 20
 
 
@@ -23,13 +24,23 @@ def read_whole(path: str | Path) -> bytes:
         return read_rest(file, str(path))
 
 
-def read_rest(stream: BinaryIO, name: str) -> bytes:
-    """Return the bytes that follow in a stream. Raises: OSError for more than ``MAX_BYTES``."""
+def read_short(path: str | Path) -> bytes:
+    """Return the bytes of a text that is not a feed. Raises: OSError, also for a long one."""
+    with open(path, "rb") as file:
+        return read_rest(file, str(path), MAX_TEXT_BYTES)
+
+
+def read_rest(stream: BinaryIO, name: str, most: int | None = None) -> bytes:
+    """Return the bytes that follow in a stream.
+
+    ``most``: how many; None: ``MAX_BYTES``. Raises: OSError, also if there are more.
+    """
+    most = MAX_BYTES if most is None else most
     raw = bytearray()
     while part := stream.read(_PART):  # a read takes the memory of what it asks for
         raw += part
-        if len(raw) > MAX_BYTES:
-            raise OSError(EFBIG, f"more than {MAX_BYTES} bytes", name)
+        if len(raw) > most:
+            raise OSError(EFBIG, f"more than {most} bytes", name)
     return bytes(raw)
 
 

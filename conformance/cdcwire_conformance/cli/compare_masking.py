@@ -14,7 +14,7 @@ from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.interrupts import Terminated
 from cdcwire_conformance.sources.stores import SourceError, directory_of
 from cdcwire_conformance.usage import UsageError, column_names
-from cdcwire_conformance.whole_files import read_whole
+from cdcwire_conformance.whole_files import read_short
 
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.masking import Mask
@@ -118,6 +118,6 @@ def _key(source: str) -> bytes:
             raise UsageError(f"--mask-key env: the variable {KEY_VARIABLE} is not set")
         return os.fsencode(text).strip()
     try:
-        return read_whole(source).strip()
+        return read_short(source).strip()
     except OSError as error:
         raise UsageError(f"--mask-key: {source}: {error.strerror}") from error

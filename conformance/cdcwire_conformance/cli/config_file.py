@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from cdcwire.core.nearest import did_you_mean
 from cdcwire_conformance.cli.parser import Parser
-from cdcwire_conformance.whole_files import read_whole
+from cdcwire_conformance.whole_files import read_short
 
 CONFIG_FILE = "cdcwire.toml"
 _PROJECT_FILE = "pyproject.toml"
@@ -58,7 +58,7 @@ def _sections(parser: Parser) -> tuple[str, Mapping[str, object]]:
 
 def _may_have_section() -> bool:
     try:
-        return f"[{_PROJECT_SECTION}".encode() in read_whole(_PROJECT_FILE)
+        return f"[{_PROJECT_SECTION}".encode() in read_short(_PROJECT_FILE)
     except OSError:
         return True  # the reader of TOML says why
 

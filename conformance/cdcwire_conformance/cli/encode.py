@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cdcwire_conformance.cli.configuration import add_format_argument, need_form
 from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.decode.clock_changes import ClockNotes
 from cdcwire_conformance.problems import json_problem
+from cdcwire_conformance.sources.line_files import lines_in
 from cdcwire_conformance.sources.messages_io import message_to_json
 from cdcwire_conformance.visible import print_error
 
@@ -70,16 +72,25 @@ def run(arguments: argparse.Namespace) -> int:
 def read_events(file: str, tables: tuple[Table, ...]) -> Iterator[Event]:
     """Yield the events of a file of JSON lines. Raises: UsageError that names file and line."""
     try:
-        stream = sys.stdin if file == "-" else Path(file).open(encoding="utf-8-sig")  # noqa: SIM115
+        stream = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
     with stream:
         try:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield _event(line, tables, f"{file}: line {number}")
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{file}: not UTF-8 at byte {error.start}") from error
+            for number, line in enumerate(lines_in(stream, file), start=1):
+                where = f"{file}: line {number}"
+                text = _text(line.removeprefix(BOM_UTF8) if number == 1 else line, where)
+                if text.strip():
+                    yield _event(text, tables, where)
+        except OSError as error:
+            raise UsageError(f"{file}: {error.strerror}") from error
+
+
+def _text(line: bytes, where: str) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where}: not UTF-8 at byte {error.start}") from error
 
 
 def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:

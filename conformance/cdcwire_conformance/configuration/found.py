@@ -12,7 +12,7 @@ from functools import cache
 from cdcwire.core.configuration import ConfigurationKind, Setting
 from cdcwire.core.options import Option, OptionError, OptionValue
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.whole_files import read_whole
+from cdcwire_conformance.whole_files import read_short
 
 _SHOWN = 10  # names in one warning
 # The short forms of true and false that TiCDC takes in a sink URI.
@@ -138,7 +138,7 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 def read_text(file: str) -> str:
     """Return the text of a file. Raises: ConfigurationError."""
     try:
-        return read_whole(file).decode("utf-8-sig")
+        return read_short(file).decode("utf-8-sig")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError as error:

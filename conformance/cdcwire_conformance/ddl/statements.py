@@ -16,11 +16,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from cdcwire_conformance import whole_files
 from cdcwire_conformance.ddl.errors import DdlError
 
 Dialect: TypeAlias = Literal["mysql", "postgresql"]
 
+MAX_LINE = 128 << 20  # characters, of which a row of a dump may have many
 _LOOKED_AT = 1 << 16  # characters that may show which dialect a text has
 _MYSQL = re.compile(r"`|/\*[!MT]|^-- (?:MySQL|MariaDB) dump|\bENGINE\s*=|\bAUTO_INCREMENT\b", re.I)
 _POSTGRESQL = re.compile(
@@ -100,14 +100,15 @@ def lines_of_text(text: str) -> Iterator[str]:
 def lines_of_file(path: str | Path) -> Iterator[str]:
     """Yield the lines of a file. A byte that is not UTF-8 becomes a lone surrogate.
 
-    Raises: OSError, also for a line of more than ``MAX_BYTES``; DdlError for a file that is not SQL
+    Raises: OSError, also for a line of more than ``MAX_LINE``; DdlError for a file that is not SQL
     text.
     """
-    most = whole_files.MAX_BYTES
+    most = MAX_LINE
     with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
         for number, line in enumerate(iter(lambda: file.readline(most + 1), "")):
             if len(line) > most:
-                raise OSError(EFBIG, f"a line of more than {most} bytes", str(path))
+                problem = f"a line of more than {most} characters; dump no rows (--no-data)"
+                raise OSError(EFBIG, problem, str(path))
             if number == 0 and line.startswith(_CUSTOM_FORMAT):
                 problem = "this is pg_dump's custom format; write it as SQL: pg_restore -f FILE"
                 raise DdlError(problem, 1, 1)

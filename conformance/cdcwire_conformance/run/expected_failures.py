@@ -22,6 +22,7 @@ from pathlib import Path
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import id_fits
 from cdcwire_conformance.visible import visible
+from cdcwire_conformance.whole_files import read_short
 
 STATE_LEAKS = "@state-leaks"
 _SET = re.compile(r"(?P<head>[^{}]*)\{(?P<items>[^{}]*)\}")
@@ -155,7 +156,7 @@ def _some(ids: list[str]) -> str:
 def read_expected_failures(file: Path) -> ExpectedFailures:
     """Return the list in a file. Raises: ExpectedFailuresError that names the line."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_short(file).decode("utf-8")
     except OSError as error:
         raise ExpectedFailuresError(f"{file} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

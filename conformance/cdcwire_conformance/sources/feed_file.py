@@ -16,6 +16,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.options import OptionError, OptionValue, parse_options
 from cdcwire.model.events import Table
 from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance import whole_files
 from cdcwire_conformance.inside import is_inside, read_inside
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.stores import SourceError, is_url
@@ -62,7 +63,9 @@ def read_feed_file(folder: str) -> FeedFile | None:
     if path is None:
         return None
     try:
-        document = json.loads(read_inside(path.parent, path.name).decode("utf-8"))
+        document = json.loads(
+            read_inside(path.parent, path.name, whole_files.MAX_TEXT_BYTES).decode("utf-8")
+        )
     except OSError as error:
         raise SourceError(f"{path}: can't be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -12,12 +12,14 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from errno import EFBIG, EINVAL, EIO
+from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO, cast
 
 from cdcwire.core.limits import SizeLimitError
+from cdcwire_conformance import whole_files
 from cdcwire_conformance.compressions import decompressed_within
 from cdcwire_conformance.extras import load_extra
 
@@ -48,6 +50,15 @@ def stem_of(name: str) -> str:
 
 def _uncompressed(name: str) -> str:
     return PurePath(name).stem if is_compressed(name) else name
+
+
+def lines_in(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield the lines of a file. Raises: OSError, also for a line that is too long to be whole."""
+    most = whole_files.MAX_BYTES
+    for line in iter(partial(file.readline, most + 1), b""):
+        if len(line) > most:
+            raise OSError(EFBIG, f"a line of more than {most} bytes", name)
+        yield line
 
 
 class BlankLines:
@@ -96,7 +107,7 @@ class _Unzipped(gzip.GzipFile):
         return self._checked(super().read, size)
 
     def _checked(self, read: Callable[[int], bytes], size: int | None) -> bytes:
-        is_bounded = size is not None and size >= 0
+        is_bounded = size is not None and 0 <= size <= self._limit
         try:
             data = read(size if size is not None and is_bounded else self._limit + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

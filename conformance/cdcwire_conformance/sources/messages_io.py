@@ -29,7 +29,7 @@ from cdcwire.format import Carrier
 from cdcwire.model.text import Json
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
-from cdcwire_conformance.sources.line_files import LINES_TEXT, BlankLines, is_lines
+from cdcwire_conformance.sources.line_files import LINES_TEXT, BlankLines, is_lines, lines_in
 from cdcwire_conformance.sources.stores import LocalStore, Store, open_here
 from cdcwire_conformance.sources.unread import ALL_READ, Unread, unread_files
 from cdcwire_conformance.whole_files import read_rest, read_whole, whole_file
@@ -312,7 +312,7 @@ def _read_lines(name: str, open_file: Callable[[], BinaryIO]) -> Iterator[tuple[
 
 def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
     blank = BlankLines(name)
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines_in(lines, name), 1):
         if line.isspace():
             blank.add()
             continue

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from cdcwire.storage.form import StoredSettings
-from cdcwire_conformance.sources.line_files import BlankLines
+from cdcwire_conformance.sources.line_files import BlankLines, lines_in
 from cdcwire_conformance.sources.stores import OpenFile, open_here, opener_of
 
 _COUNTED_AT_ONCE = 1 << 20
@@ -52,7 +52,7 @@ def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
             file.seek(offset - 1)
             offset += len(file.readline()) - 1
         blank = BlankLines(piece.file)
-        for line in file:
+        for line in lines_in(file, piece.file):
             if offset >= piece.end:
                 return
             if line.isspace():

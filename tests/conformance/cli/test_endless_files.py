@@ -10,6 +10,7 @@ import pytest
 
 from cdcwire_conformance import whole_files
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.ddl import statements
 
 ENDLESS = "/dev/zero"
 
@@ -23,9 +24,14 @@ if not Path(ENDLESS).exists():
         ["decode", "craft", ENDLESS],
         ["explain", "craft", ENDLESS],
         ["decode", "craft", "--key", ENDLESS, "VALUE"],
+        ["decode", "craft", "LINES"],
+        ["encode", "craft", ENDLESS],
         ["decode", "craft", "--tables", ENDLESS, "VALUE"],
         ["decode", "craft", "--ddl", ENDLESS, "VALUE"],
         ["decode", "craft", "--changefeed", ENDLESS, "VALUE"],
+        ["decode", "debezium-json", "--connector", ENDLESS, "VALUE"],
+        ["verify", "craft", "--expected-failures", ENDLESS],
+        ["compare", "craft:file:.", "craft:file:.", "--mask-key", ENDLESS],
     ],
     ids=" ".join,
 )
@@ -36,13 +42,18 @@ def test_endless_file_is_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(whole_files, "MAX_BYTES", 1 << 20)
-    value = tmp_path / "value"
+    monkeypatch.setattr(whole_files, "MAX_TEXT_BYTES", 1 << 18)
+    monkeypatch.setattr(statements, "MAX_LINE", 1 << 18)
+    value, lines = tmp_path / "value", tmp_path / "lines.jsonl"
     value.write_bytes(b"\0")
-    assert main([str(value) if word == "VALUE" else word for word in command]) == 2
+    lines.symlink_to(ENDLESS)
+    paths = {"VALUE": str(value), "LINES": str(lines)}
+    assert main([paths.get(word, word) for word in command]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert f"{ENDLESS}: " in error
-    assert "more than 1048576 bytes" in error
+    assert (paths["LINES"] if "LINES" in command else ENDLESS) in error
+    of_feed = ENDLESS in command[2:3] or "LINES" in command or "--key" in command
+    assert f"more than {1048576 if of_feed else 262144} " in error
 
 
 def test_endless_standard_input_is_one_line(

@@ -22,7 +22,7 @@ from cdcwire_conformance.output.json_document import DOCUMENT_VERSION
 from cdcwire_conformance.problems import json_problem, no_constant, unique_members
 from cdcwire_conformance.run.results import VERDICTS
 from cdcwire_conformance.visible import visible_document
-from cdcwire_conformance.whole_files import read_whole, write_whole
+from cdcwire_conformance.whole_files import read_short, write_whole
 
 STORED_VERSION = 1
 _TEXTS = ("reader", "package", "version", "format", "date", "last", "command")
@@ -108,7 +108,7 @@ def read_run(file: Path) -> StoredRun:
     """Return the run of a file. Raises: StoredRunError."""
     try:
         document = json.loads(
-            read_whole(file).decode("utf-8"),
+            read_short(file).decode("utf-8"),
             object_pairs_hook=unique_members,
             parse_constant=no_constant,
         )

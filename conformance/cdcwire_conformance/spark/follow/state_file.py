@@ -19,7 +19,7 @@ from cdcwire_conformance.spark.follow.watermarks import (
     TopicProgress,
     WatermarkRule,
 )
-from cdcwire_conformance.whole_files import whole_file
+from cdcwire_conformance.whole_files import read_short, whole_file
 
 STATE_VERSION = 1
 
@@ -49,7 +49,7 @@ def write_state(path: Path, state: FollowState) -> None:
 def read_state(path: Path) -> FollowState | None:
     """Return the state of a file; None if there is no such file. Raises: SourceError; OSError."""
     try:
-        text = path.read_text("utf-8")
+        text = read_short(path).decode("utf-8")
     except FileNotFoundError:
         return None
     try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from py4j.java_gateway import JavaClass
@@ -27,6 +26,7 @@ from cdcwire_conformance.sources.kafka_url import (
 )
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.spark.jars import HOW_TO_HAVE_IT
+from cdcwire_conformance.whole_files import read_short
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
@@ -196,7 +196,7 @@ def client_settings(topic: KafkaTopic) -> dict[str, str]:
     found: dict[str, str] = {}
     if topic.config is not None:
         try:
-            lines = Path(topic.config).read_text("utf-8").splitlines()
+            lines = read_short(topic.config).decode("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8"
             raise SourceError(f"{topic.config}: can't be read: {reason}") from error
