@@ -6,19 +6,20 @@ import contextlib
 import json
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cdcwire_evidence.loopback import free_port
+from cdcwire_evidence.loopback import free_port, unprivileged_user
 from cdcwire_evidence.registry.apicurio import UnavailableError
 
 _SECONDS = 120.0
 _STOP_SECONDS = 30.0
 _UTF8 = ("--default-character-set=utf8mb4",)
-_NEEDED = ("mariadbd", "mariadb", "mariadb-install-db")
+_NEEDED = ("mariadbd", "mariadb", "mariadb-dump", "mariadb-install-db")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class MariaDB:
         query = f"SELECT JSON_OBJECT({members}) FROM `{schema}`.`{table}`"
         return self._lines(f"SET time_zone = '+00:00'; {query}")
 
+    def definitions(self, schema: str) -> str:
+        """Return the CREATE TABLE of all tables, as MariaDB writes them."""
+        dump = ("mariadb-dump", *self.client[1:], "--no-data", "--databases", schema)
+        return run_program(dump).decode()
+
     def _lines(self, query: str) -> list[Any]:
         given = (*self.client, *_UTF8, "--skip-column-names", "--batch", "--raw")
         said = run_program(given, query.encode())
@@ -55,19 +61,28 @@ class MariaDB:
 
 @contextlib.contextmanager
 def running(folder: Path, options: Sequence[str] = ()) -> Iterator[MariaDB]:
-    """Give a server with its data below ``folder``. Raises: UnavailableError."""
+    """Give a server with its log in ``folder``, and its data in a folder that goes with it.
+
+    It does not run as root: root starts it as the user ``mysql``, or ``nobody``.
+    Raises: UnavailableError.
+    """
     for tool in _NEEDED:
         if shutil.which(tool) is None:
             raise UnavailableError(f"{tool} is not installed (apt-get install mariadb-server)")
-    data, socket, port = folder / "data", folder / "socket", free_port()
-    made = ("--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal")
-    run_program(("mariadb-install-db", *made))
-    where = (f"--datadir={data}", f"--socket={socket}", f"--port={port}")
-    settings = ("--bind-address=127.0.0.1", "--character-set-server=utf8mb4", "--user=root")
-    log = folder / "server.log"
-    with ended(("mariadbd", "--no-defaults", *where, *settings, *options), log):
-        wait_for(log, b"ready for connections")
-        yield MariaDB(port, ("mariadb", "--no-defaults", f"--socket={socket}", "--user=root"))
+    log, port, owner = folder / "server.log", free_port(), unprivileged_user("mysql")
+    # Not below a folder that only root may enter.
+    with tempfile.TemporaryDirectory(prefix="cdcwire-mariadb-") as made:
+        if owner is not None:
+            shutil.chown(made, owner)
+        socket = f"{made}/socket"
+        user = () if owner is None else (f"--user={owner}",)
+        data = ("--no-defaults", f"--datadir={made}/data", f"--tmpdir={made}", *user)
+        run_program(("mariadb-install-db", *data, "--auth-root-authentication-method=normal"))
+        where = (f"--socket={socket}", f"--port={port}", "--bind-address=127.0.0.1")
+        settings = ("--character-set-server=utf8mb4", *options)
+        with ended(("mariadbd", *data, *where, *settings), log):
+            wait_for(log, b"ready for connections")
+            yield MariaDB(port, ("mariadb", "--no-defaults", f"--socket={socket}", "--user=root"))
 
 
 @contextlib.contextmanager

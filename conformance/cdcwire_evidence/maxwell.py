@@ -59,6 +59,14 @@ def add_user(server: MariaDB) -> None:
     server.run(f"create user {user} identified by '{_USER}'; grant all on *.* to {user}")
 
 
+def bootstrap(server: MariaDB, number: int, schema: str, tables: Sequence[str]) -> None:
+    """Ask one that listens for all rows of tables."""
+    rows = ", ".join(f"('{schema}', '{table}', '{_client(number)}')" for table in tables)
+    server.run(
+        f"insert into maxwell.bootstrap (database_name, table_name, client_id) values {rows}"
+    )
+
+
 @contextlib.contextmanager
 def running(
     classes: str, server: MariaDB, number: int, options: Sequence[str], file: Path
@@ -71,10 +79,14 @@ def running(
     command = (
         *("java", "-Xmx256m", "-cp", classes, _MAXWELL, "--producer=file"),
         *(f"--user={_USER}", f"--password={_USER}", "--host=127.0.0.1", f"--port={server.port}"),
-        *(f"--client_id=maxwell{number}", f"--replica_server_id={7001 + number}"),
-        *(f"--output_file={file}", "--bootstrapper=none", *options),
+        *(f"--client_id={_client(number)}", f"--replica_server_id={7001 + number}"),
+        *(f"--output_file={file}", "--bootstrapper=sync", *options),
     )
     log = file.with_suffix(".log")
     with ended(command, log):
         wait_for(log, b"Binlog connected")
         yield
+
+
+def _client(number: int) -> str:
+    return f"maxwell{number}"

@@ -94,7 +94,7 @@ class Engines:
                 stream.seek(start)
                 new = stream.read()
             whole = new[: new.rfind(b"\n") + 1]
-            found = [*found, *map(_sent, whole.splitlines())]
+            found = [*found, *map(sent_message, whole.splitlines())]
             self._read[name] = start + len(whole), found
         return found
 
@@ -114,7 +114,8 @@ class Engines:
         return " / ".join(lines[:3])[:600] or "its log is empty"
 
 
-def _sent(line: bytes) -> Sent:
+def sent_message(line: bytes) -> Sent:
+    """Return a message from a line of the program."""
     topic, *parts = line.split(b"\t")
     messages = [_message(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
     whole, bare, *avro = messages

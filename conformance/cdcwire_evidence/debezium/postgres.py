@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cdcwire_evidence.loopback import free_port
+from cdcwire_evidence.loopback import free_port, unprivileged_user
 from cdcwire_evidence.registry.apicurio import UnavailableError
 
 _START_SECONDS = 60.0
@@ -72,7 +72,7 @@ class Postgres:
         self.user = self.database = _NAME
         self.log = folder / "postgres.log"
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = _owner()
+        self._owner = unprivileged_user("postgres")
 
     def start(self) -> None:
         """Make the data and start the server. Raises: UnavailableError."""
@@ -174,14 +174,6 @@ class Postgres:
                 return
             time.sleep(0.2)
         raise UnavailableError(f"PostgreSQL did not start in {_START_SECONDS:g} s")
-
-
-def _owner() -> str | None:
-    """Return the user that the server runs as; None for our own."""
-    if os.geteuid():
-        return None
-    known = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in known else "nobody"
 
 
 @contextlib.contextmanager

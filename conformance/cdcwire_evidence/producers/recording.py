@@ -27,13 +27,15 @@ class Recording:
     """The messages of each engine and each Maxwell, and the last rows of each table.
 
     ``rows``: by server (mariadb, mysql) and table; each value is MariaDB's own text of it.
-    ``registry``: where the schemas of Avro are. ``schemas``: their texts by id.
+    ``ddl``: the CREATE TABLE of all tables. ``registry``: where the schemas of Avro are.
+    ``schemas``: their texts by id.
     """
 
     sent: Mapping[str, Sequence[Sent]]
     maxwell: Mapping[str, Sequence[bytes]]
     rows: Mapping[str, Mapping[str, Sequence[Mapping[str, str | None]]]]
     servers: Mapping[str, MariaDB]
+    ddl: str
     registry: str
     schemas: Mapping[str, str]
 
@@ -54,11 +56,13 @@ def recorded(project: Path, folder: Path) -> Iterator[Recording]:
             for name, options in (("mariadb", ()), ("mysql", _OF_MYSQL))
         }
         files = {name: folder / f"{name}.json" for name in MAXWELLS}
+        for server in servers.values():
+            server.run(workload.ROWS)
         for number, (name, options) in enumerate(MAXWELLS.items()):
             listening = maxwell.running(classes, servers["mariadb"], number, options, files[name])
             stack.enter_context(listening)
-        for server in servers.values():
-            server.run(workload.ROWS)
+            maxwell.bootstrap(servers["mariadb"], number, workload.SCHEMA, workload.BOOTSTRAPPED)
+            mariadb.wait_for(files[name], b'{"id":%d}}' % workload.LAST_READ)
         engines: dict[str, Engines] = {}
         with contextlib.ExitStack() as running:
             for connector in connectors:
@@ -87,7 +91,8 @@ def recorded(project: Path, folder: Path) -> Iterator[Recording]:
             for name, server in servers.items()
         }
         schemas = _schemas(registry.url, sent)
-        yield Recording(sent, lines, rows, servers, registry.url, schemas)
+        ddl = servers["mariadb"].definitions(workload.SCHEMA)
+        yield Recording(sent, lines, rows, servers, ddl, registry.url, schemas)
 
 
 def _schemas(url: str, sent: Mapping[str, Sequence[Sent]]) -> dict[str, str]:

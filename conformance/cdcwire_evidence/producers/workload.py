@@ -12,10 +12,15 @@ SCHEMA = "shop"
 # Its rows are the last that are read, and that are put in.
 LAST = "zz_last"
 LAST_READ, LAST_PUT_IN = 7_000_000, 7_000_001
-LAST_TABLES = (
-    *("kinds", "durations", "zeros", "shapes", "defaults", "changes", "counted", "composite"),
-    *("odd_keys", "no_key", "unique_key", "emptied", "changed", "Odd Name-1", "renamed"),
+_KEPT = (
+    *("kinds", "labels", "bits", "durations", "zeros", "shapes", "defaults", "changes", "counted"),
+    *("composite", "odd_keys", "no_key", "unique_key", "emptied", "changed", "Odd Name-1"),
 )
+# A bootstrap of Maxwell ends at a TIME beyond a day, at 1582-10-10, and at a name with a dash.
+# It sends the bytes of BIT(12) in the wrong order.
+NOT_BOOTSTRAPPED = ("durations", "zeros", "Odd Name-1", "bits")
+BOOTSTRAPPED = (*(table for table in _KEPT if table not in NOT_BOOTSTRAPPED), LAST)
+LAST_TABLES = (*_KEPT, "renamed")
 STREAMED = 100  # is added to the keys of rows that are put in while the producers look
 _SESSION = "SET NAMES utf8mb4; SET time_zone = '+05:30'; SET sql_mode = '';\n"
 
@@ -52,10 +57,8 @@ KINDS: tuple[FilledColumn, ...] = (
     _column("c_decimal_30", "decimal(65,30)", "9" * 35 + "." + "9" * 30, "-1e-30", "0", "1"),
     _column("c_decimal_u", "decimal(5,3) unsigned", "99.999", "0.001"),
     _column("c_bit", "bit(1)", "b'1'", "b'0'"),
-    _column("c_bit_12", "bit(12)", "b'101010101010'", "b'1'", "b'0'"),
-    _column("c_bit_64", "bit(64)", "18446744073709551615", "1", "0"),
     _column("c_year", "year", "2155", "1901", "2024"),
-    _column("c_enum", "enum('new','späte','it''s')", "'späte'", "'new'", "'it''s'"),
+    _column("c_enum", "enum('new','späte')", "'späte'", "'new'"),
     _column("c_set", "set('a','b','c')", "'a,c'", "'b'", "'a,b,c'", "''"),
     _column("c_date", "date", "'2024-02-29'", "'1969-12-31'", "'9999-12-31'", "'1900-01-01'"),
     _column("c_time", "time", "'23:59:59'", "'00:00:00'", "'12:34:56'"),
@@ -107,6 +110,8 @@ def _create(name: str, columns: tuple[FilledColumn, ...]) -> str:
 TABLES = f"""{_SESSION}
 CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4; USE {SCHEMA};
 {_create("kinds", KINDS)}
+CREATE TABLE labels (id int NOT NULL PRIMARY KEY, e enum('it''s','x,y'));
+CREATE TABLE bits (id int NOT NULL PRIMARY KEY, b12 bit(12), b64 bit(64));
 CREATE TABLE durations (id int NOT NULL PRIMARY KEY, t time, t3 time(3), t6 time(6));
 CREATE TABLE zeros (id int NOT NULL PRIMARY KEY, d date, dt datetime, dt6 datetime(6),
   ts timestamp NULL, n timestamp NOT NULL DEFAULT '2000-01-01 00:00:00', y year,
@@ -145,6 +150,8 @@ INSERT INTO zeros VALUES ({0}1, '0000-00-00', '0000-00-00 00:00:00', '0000-00-00
 INSERT INTO shapes VALUES ({0}1, ST_GeomFromText('POLYGON((0 0,1 0,1 1.5,0 0))'),
   ST_GeomFromText('POINT(10 20.25)', 4326), ST_GeomFromText('LINESTRING(0 0,1 1)')),
   ({0}2, NULL, NULL, NULL);
+INSERT INTO labels VALUES ({0}1, 'it''s'), ({0}2, 'x,y');
+INSERT INTO bits VALUES ({0}1, b'101010101010', 18446744073709551615), ({0}2, 1, 1);
 INSERT INTO defaults (id) VALUES ({0}1);
 INSERT INTO defaults VALUES ({0}2, 0, NULL, NULL, NULL, NULL);
 """
@@ -199,7 +206,8 @@ ALTER TABLE changed RENAME COLUMN n TO m;
 UPDATE changed SET v = 'new' WHERE id = 1;
 ALTER TABLE changed DROP COLUMN m;
 INSERT INTO changed VALUES (3, 'three');
-UPDATE `Odd Name-1` SET `größe` = 9 WHERE id = 1;
+INSERT INTO `Odd Name-1` VALUES (2, 3, 4, 5);
+UPDATE `Odd Name-1` SET `größe` = 9 WHERE id = 2;
 CREATE TABLE made (id bigint NOT NULL PRIMARY KEY, p decimal(8,3) DEFAULT 1.5) COMMENT = 'late';
 INSERT INTO made (id) VALUES (1);
 RENAME TABLE made TO renamed;

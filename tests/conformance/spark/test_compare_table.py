@@ -17,6 +17,7 @@ from cdcwire.model.kinds import (
     Column,
     DatetimeType,
     DecimalType,
+    FloatType,
     IntervalType,
     IntType,
     JsonType,
@@ -360,6 +361,19 @@ def test_name_of_a_table_is_a_text_of_its_database(database: str, text: str) -> 
 
     table = TableUrl("jdbc", f"jdbc:{database}://h/d", ("s", r"a\b'c"))
     assert f"lower({text})" in _catalogue_query(table)
+
+
+def test_mariadb_gives_a_float_with_all_its_digits() -> None:
+    """Its text has six: 16777215 is 16777200 there."""
+    from pyspark.sql import Row
+
+    from cdcwire_conformance.sources.tables import TableUrl
+    from cdcwire_conformance.spark.compare.database_rows import _sent
+
+    table = TableUrl("jdbc", "jdbc:mariadb://h/d", (None, "t"))
+    found = _sent(table, Row(name="c", type="float"))
+    assert found is not None
+    assert (found.sql, found.kind) == ("CAST({} AS DOUBLE)", FloatType(32))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.format import Format
 from cdcwire.formats import debezium_avro, debezium_json, maxwell_json
 from cdcwire.model.events import Event, Marker, RowChange
+from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format
 from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.producers.captures import MAXWELLS, Engine
@@ -52,7 +54,7 @@ def test_messages_in_avro_come_back_byte_for_byte(
 def test_avro_says_what_json_says(recording: Recording, sent: Sequence[Sent]) -> None:
     context = Context(schemas=recording.schemas)
     without = Counter(found.topic.rpartition(".")[2] for found in sent if found.avro is None)
-    assert without == {"Odd_Name-1": 2}  # Avro has no such names
+    assert without == {"Odd_Name-1": 3}  # Avro has no such names
     for found in sent:
         if found.avro is not None:
             read = JSON.to_events(found.message, context=NO_CONTEXT)
@@ -77,11 +79,20 @@ def test_fast_decoders_say_what_the_plain_ones_say(
     check_fast(AVRO, in_avro(sent), Context(schemas=recording.schemas))
 
 
+def test_maxwell_doubles_the_quote_of_a_label(recording: Recording) -> None:
+    """A known fault of Maxwell; it is on the format's page. Comparisons leave the table out."""
+    for lines in recording.maxwell.values():
+        labels = [
+            json.loads(line)["data"].get("e") for line in lines if b'"table":"labels"' in line
+        ]
+        assert [label for label in labels if label] == ["it's", "x,y", "it''s", "x,y"]
+
+
 def check_fast(form: Format, messages: Sequence[KafkaMessage], context: Context) -> None:
-    decode = form.decoder(context)
     for message in messages:
-        expected = repr(list(form.to_events(message, context=context)))
-        assert repr(list(decode(message))) == expected
+        expected = [event_to_json(event) for event in form.to_events(message, context=context)]
+        found = form.events(message, context=context)
+        assert [event_to_json(event) for event in found] == expected
 
 
 def test_all_changes_of_the_workload_were_sent(sent: Sequence[Sent], engine: Engine) -> None:
@@ -91,7 +102,7 @@ def test_all_changes_of_the_workload_were_sent(sent: Sequence[Sent], engine: Eng
         for event in JSON.to_events(each.message, context=NO_CONTEXT)
     )
     of_durations = 3 * len(engine.left_out)
-    assert (found["read"], found["insert"]) == (32 - of_durations, 39 - of_durations)
+    assert (found["read"], found["insert"]) == (36 - of_durations, 44 - of_durations)
     assert (found["update"], found["truncate"]) == (14, 1)
     assert found["delete"] == found["tombstone"] == 9
 

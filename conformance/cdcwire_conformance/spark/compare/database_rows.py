@@ -127,7 +127,8 @@ _FORMS: Mapping[str, Mapping[str, _Form]] = MappingProxyType(
             "char": _mariadb_text(lambda _: kinds.TextType()),  # which Spark fills with spaces
             "enum": _mariadb_labels,
             "set": _mariadb_labels,
-            "float": lambda _: _Sent("{}", kinds.FloatType(32)),  # which the driver calls a double
+            # MariaDB rounds the text of a FLOAT to six digits.
+            "float": lambda _: _Sent("CAST({} AS DOUBLE)", kinds.FloatType(32)),
             "year": lambda _: _Sent("CAST({} AS SIGNED)", kinds.YearType()),
             "bit": _mariadb_bit,
             "bigint": _mariadb_bigint,
