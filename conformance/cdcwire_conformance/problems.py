@@ -9,6 +9,8 @@ from typing import NoReturn
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 
+MOST_JOBS = 256
+
 
 class InvalidJsonError(ValueError):
     """A text that ``json`` would read and JSON does not allow. It completes "The text is"."""
@@ -55,6 +57,14 @@ def positive_argument(text: str) -> int:
     number = integer_argument(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number from 1")
+    return number
+
+
+def jobs_argument(text: str) -> int:
+    """Return how many processes a command line argument wants. Raises: ArgumentTypeError."""
+    number = integer_argument(text)
+    if not 1 <= number <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text:.40} is not a number from 1 to {MOST_JOBS}")
     return number
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import InvalidStateError, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children
+from multiprocessing import active_children, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.reduction import ForkingPickler
+from types import MappingProxyType
+from typing import Any
 
 
 @contextmanager
@@ -60,11 +64,32 @@ class _QuietProcess(SpawnProcess):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def run(self) -> None:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         super().run()
 
 
+def _end_with_parent() -> None:
+    """End this process once its parent has ended, also if that was killed."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
 class _QuietContext(SpawnContext):
     Process = _QuietProcess
+
+
+def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+def _as_call(proxy: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
+    return _proxy, (dict(proxy),)
+
+
+# Values that are sent have these as their empty mappings, and Python does not pickle them.
+ForkingPickler.register(MappingProxyType, _as_call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.arguments import (
@@ -16,7 +17,7 @@ from cdcwire_conformance.cli.arguments import (
 )
 from cdcwire_conformance.cli.configuration import add_configuration_arguments
 from cdcwire_conformance.cli.context import ContextArguments
-from cdcwire_conformance.problems import integer_argument, number_argument
+from cdcwire_conformance.problems import integer_argument, jobs_argument, number_argument
 
 if TYPE_CHECKING:
     from cdcwire.arrow.types import Temporal
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from cdcwire_conformance.decode.reading import OnError
 
 AUTO, EMBEDDED, SPARK = "auto", "embedded", "spark"
-MAX_BYTES = 256 << 20  # of both feeds, for the embedded engine
+MAX_BYTES = 1 << 30  # of both feeds, for the embedded engine
+MOST_BY_DEFAULT = 8  # processes; each takes 150 to 250 MB
 EVERY_SECONDS = 10.0
 KEY_VARIABLE = "CDCWIRE_MASK_KEY"
 _SOURCES = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
@@ -130,9 +132,16 @@ class EngineArguments(Arguments):
     engine: str = one_of(
         (AUTO, EMBEDDED, SPARK),
         "where rows are compared: embedded in this process without Java, or on Spark. The "
-        f"default, auto, is embedded for directories with at most {MAX_BYTES >> 20} MiB: two "
+        f"default, auto, is embedded for directories with at most {MAX_BYTES >> 30} GiB: two "
         "feeds, or a feed and Parquet files",
         default=AUTO,
+    )
+    jobs: int = with_value(
+        "N",
+        "processes that read large directories without Spark. 1: this one alone (default: "
+        f"processors, up to {MOST_BY_DEFAULT})",
+        type=jobs_argument,
+        default=min(os.cpu_count() or 1, MOST_BY_DEFAULT),
     )
     master: str | None = with_value("URL", "Spark's master (default: local[*])")
     conf: list[str] = repeated("KEY=VALUE", "a setting of Spark: spark.driver.memory=4g")

@@ -13,7 +13,7 @@ from cdcwire_conformance.cli.compare_arguments import (
     CompareArguments,
 )
 from cdcwire_conformance.extras import MissingExtraError, load_extra
-from cdcwire_conformance.sources.line_files import is_compressed
+from cdcwire_conformance.sources.line_files import UNPACKED, is_compressed
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url
 from cdcwire_conformance.sources.tables import TableUrl, parquet_files, parse_table_url
@@ -23,7 +23,6 @@ _NOT_FOR_TABLES = (
     *("follow", "allow_repeats", "no_order", "no_split"),
     *("no_before", "map_table", "map_column", "ddl_events", "profile", "without_snapshots"),
 )
-_UNPACKED = 10  # times the size of a compressed file
 
 
 def table_argument(arguments: CompareArguments) -> TableUrl | None:
@@ -138,12 +137,12 @@ def _size(source: Source) -> int:
     else:
         files = [path for path in Path(source.folder).rglob("*") if path.is_file()]
     return sum(
-        each.stat().st_size * (_UNPACKED if is_compressed(str(each)) else 1) for each in files
+        each.stat().st_size * (UNPACKED if is_compressed(str(each)) else 1) for each in files
     )
 
 
 def _size_of_table(table: TableUrl) -> int:
-    return sum(file.stat().st_size for file in parquet_files(table)) * _UNPACKED
+    return sum(file.stat().st_size for file in parquet_files(table)) * UNPACKED
 
 
 def spark_settings(arguments: Sequence[str]) -> dict[str, str]:

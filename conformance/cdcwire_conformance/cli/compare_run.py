@@ -84,14 +84,17 @@ def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Co
     from cdcwire_conformance.compare.embedded.engine import compare_feeds
     from cdcwire_conformance.compare.embedded.parquet import ParquetTable
     from cdcwire_conformance.compare.table import compare_table
+    from cdcwire_conformance.decode.processes import reading_processes
 
-    if work.table is None:
-        found = compare_feeds(work.left, work.right, work.options, report, opened.append)
-        return with_record(found, work.notes, opened)
-    table = ParquetTable.of(work.table)
-    feeds: list[OpenedFeed] = []
-    found = compare_table(table, work.left, work.options, report, feeds.append)
-    return with_record(found, work.notes, feeds, files=table.files())
+    left, right, options = work.left, work.right, work.options
+    with reading_processes(work.arguments.jobs) as workers:
+        if work.table is None:
+            found = compare_feeds(left, right, options, report, opened.append, workers)
+            return with_record(found, work.notes, opened)
+        table = replace(ParquetTable.of(work.table), workers=workers)
+        feeds: list[OpenedFeed] = []
+        found = compare_table(table, left, options, report, feeds.append)
+        return with_record(found, work.notes, feeds, files=table.files())
 
 
 def _compared_on_spark(

@@ -27,7 +27,7 @@ from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_pa
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.inside import file_inside
-from cdcwire_conformance.problems import integer_argument, positive_argument
+from cdcwire_conformance.problems import integer_argument, jobs_argument, positive_argument
 from cdcwire_conformance.sources import topics
 from cdcwire_conformance.sources.feed_file import (
     FEED_FILE,
@@ -120,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=integer_argument,
+        type=jobs_argument,
         default=1,
         metavar="N",
         help="encode on N processes; a message then ends every 16,384 changes (default: 1)",
@@ -147,8 +147,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Generate a feed and write it to a directory or prefix. Returns 0. Raises: UsageError."""
-    if arguments.jobs < 1:
-        raise UsageError("--jobs is a number from 1")
     need_format(arguments, NAME)
     context = context_from(arguments)
     is_prefix = _is_stored(arguments.format, context)

@@ -19,7 +19,7 @@ from cdcwire_conformance.cli.context import (
 )
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file
-from cdcwire_conformance.problems import integer_argument
+from cdcwire_conformance.problems import integer_argument, jobs_argument
 from cdcwire_conformance.size import (
     COMPRESSION_NAMES,
     DEFAULT_BATCHES,
@@ -85,7 +85,7 @@ class SizeArguments(CodecArguments):
     jobs: int = with_value(
         "N",
         "processes at once (default: one per core)",
-        type=integer_argument,
+        type=jobs_argument,
         default=os.cpu_count() or 1,
     )
     markdown: str | None = with_value("FILE", "also write the Markdown to FILE")

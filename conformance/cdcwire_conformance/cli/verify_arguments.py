@@ -15,12 +15,12 @@ from cdcwire_conformance.cli.arguments import (
     with_value,
 )
 from cdcwire_conformance.corpus.case import Level
+from cdcwire_conformance.problems import MOST_JOBS, jobs_argument
 from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
 from cdcwire_conformance.visible import shortened
 
 DEFAULT_JOBS = 4
 MOST = 999_999_999  # of a number without a limit that has a reason
-MOST_JOBS = 256
 MOST_MEBIBYTES = 4096  # of one answer
 MAX_CRASHES = 3
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
@@ -50,13 +50,6 @@ def _from_one(text: str) -> int:
     number = _count(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is not a number from 1")
-    return number
-
-
-def _jobs(text: str) -> int:
-    number = _count(text, MOST_JOBS)
-    if not number:
-        raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_JOBS}")
     return number
 
 
@@ -161,7 +154,7 @@ class TesteeArguments(Arguments, title="the testee"):
     jobs: int | None = with_value(
         "N",
         f"run N testees at a time, 1 to {MOST_JOBS} (processors, up to {DEFAULT_JOBS})",
-        type=_jobs,
+        type=jobs_argument,
     )
     memory: int | None = with_value(
         "MIB",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import TypeAlias
@@ -204,12 +205,14 @@ def _joined(parts: Iterable[_Part]) -> Surveyed:
 def _found_in_lines(
     workers: Workers, source: Source, survey: Survey, share_bytes: int | None
 ) -> Surveyed:
-    def search(number: int, pieces: Sequence[Piece]) -> list[_Part]:
-        messages = chain.from_iterable(map(messages_of_piece, pieces))
-        open_file = pieces[0].opener if len(pieces) == 1 else open_here
-        return [(number, survey.found(messages, open_file))]
+    work = work_of_lines(source, workers.count, share_bytes)
+    return _joined(workers.found(work, partial(_found_in_pieces, survey)))
 
-    return _joined(workers.found(work_of_lines(source, workers.count, share_bytes), search))
+
+def _found_in_pieces(survey: Survey, number: int, pieces: Sequence[Piece]) -> list[_Part]:
+    messages = chain.from_iterable(map(messages_of_piece, pieces))
+    open_file = pieces[0].opener if len(pieces) == 1 else open_here
+    return [(number, survey.found(messages, open_file))]
 
 
 def _found_in_records(workers: Workers, source: Source, survey: Survey) -> Surveyed:
@@ -299,21 +302,21 @@ def _survey_files(
 ) -> Surveyed:
     if not files:
         return Surveyed()
-    folder = prefix.folder
-
-    def search(number: int, files: Sequence[StoredData]) -> list[_Part]:
-        return [(number, _at(file.order, _found_in(file))) for file in files]
-
-    def _found_in(file: StoredData) -> Surveyed:
-        place = MessagePlace(file=path_in(folder, file))
-        return survey.found([(place, read_file(folder, file))])
-
-    return _joined(workers.found(work_of_files(folder, files, workers.count), search))
+    work = work_of_files(prefix.folder, files, workers.count)
+    return _joined(workers.found(work, partial(_found_in_files, survey, prefix.folder)))
 
 
-def _at(order: int, found: Surveyed) -> Surveyed:
+def _found_in_files(
+    survey: Survey, folder: str, number: int, files: Sequence[StoredData]
+) -> list[_Part]:
+    return [(number, _found_in_file(survey, folder, file)) for file in files]
+
+
+def _found_in_file(survey: Survey, folder: str, file: StoredData) -> Surveyed:
     """Return what a file has, its rows placed among the files of its prefix."""
-    span = RowSpan(offsets=(order, order))
+    place = MessagePlace(file=path_in(folder, file))
+    found = survey.found([(place, read_file(folder, file))])
+    span = RowSpan(offsets=(file.order, file.order))
     tables = {name: replace(each, span=span) for name, each in found.tables.items()}
     return replace(found, tables=tables)
 

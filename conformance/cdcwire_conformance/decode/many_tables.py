@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
-
-import pyarrow as pa
 
 from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
 from cdcwire.core.errors import DecodeError
@@ -24,34 +23,42 @@ from cdcwire_conformance.decode.reading import (
     few_collections,
     messages_of_piece,
 )
-from cdcwire_conformance.decode.stored_rows import decode_files, problem_batches
-from cdcwire_conformance.decode.work import work_of_lines
-from cdcwire_conformance.decode.workers import HERE
+from cdcwire_conformance.decode.stored_rows import StoredData, decode_files, problem_batches
+from cdcwire_conformance.decode.work import IN_ORDER_BYTES, work_in_order, work_of_lines
+from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
+from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 
-Numbered = tuple[int, pa.RecordBatch]
-"""The number of a job, and a batch of its rows."""
 
-
-def decode_here(opened: OpenedSource, jobs: Sequence[Job]) -> Iterator[Numbered]:
-    """Yield the rows of tables in a directory, decoded in this process. ``jobs``: of its tables.
+def decode_here(
+    opened: OpenedSource, jobs: Sequence[Job], workers: ThisProcess = HERE
+) -> Iterator[Numbered]:
+    """Yield the rows of tables in a directory, decoded without Spark. ``jobs``: of its tables.
 
     Raises: FeedError if errors are to stop.
     """
     prefix = opened.prefix
     if prefix is None:
-        pieces = chain.from_iterable(work_of_lines(opened.source, HERE.count).shares)
-        messages = chain.from_iterable(map(messages_of_piece, pieces))
-        yield from decode_tables(jobs, messages)
+        work = work_of_lines(opened.source, workers.count, IN_ORDER_BYTES)
+        yield from workers.in_order(work, partial(_rows_of_pieces, jobs))
         return
     for number, job in enumerate(jobs):
         names = [(job.table.schema, job.table.table)]
-        files = prefix.files_of(names)
-        for batch in chain(
-            problem_batches(job, prefix.problems_of(names)),
-            decode_files(job, prefix.folder, prefix.checkpoint, files),
-        ):
+        for batch in problem_batches(job, prefix.problems_of(names)):
             yield number, batch
+        files = work_in_order(prefix.files_of(names))
+        read = partial(_rows_of_files, number, job, prefix.folder, prefix.checkpoint)
+        yield from workers.in_order(files, read)
+
+
+def _rows_of_pieces(jobs: Sequence[Job], pieces: Sequence[Piece]) -> Iterator[Numbered]:
+    return decode_tables(jobs, chain.from_iterable(map(messages_of_piece, pieces)))
+
+
+def _rows_of_files(
+    number: int, job: Job, folder: str, checkpoint: int | None, files: Sequence[StoredData]
+) -> Iterator[Numbered]:
+    return ((number, batch) for batch in decode_files(job, folder, checkpoint, files))
 
 
 def decode_tables(

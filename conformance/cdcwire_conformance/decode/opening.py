@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 import pyarrow as pa
@@ -42,7 +43,7 @@ from cdcwire_conformance.decode.reading import (
     messages_of_piece,
 )
 from cdcwire_conformance.decode.work import work_of_lines
-from cdcwire_conformance.decode.workers import HERE, Workers
+from cdcwire_conformance.decode.workers import HERE, Found, Workers
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.messages_io import line_message
 from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
@@ -132,22 +133,36 @@ def open_source(
 
 def _with_sent_tables(workers: Workers, source: Source, context: Context) -> Context:
     """Return the context with the definitions that the messages of a feed have."""
+    look = partial(_tables_in, source.format, context)
+    return with_sent_tables(context, _looked(workers, source, look))
 
-    def tables(located: Iterable[Located]) -> list[Table]:
-        known = with_compressions(context)
-        tables_in = source.format.tables_in
-        assert tables_in is not None
-        messages = (each for _, each in located if isinstance(each, KafkaMessage))
-        return list({each: None for message in messages for each in tables_in(message, known)})
 
-    def in_pieces(number: int, pieces: Sequence[Piece]) -> list[Table]:
-        return tables(chain.from_iterable(map(messages_of_piece, pieces)))
+def _tables_in(format_: Format, context: Context, located: Iterable[Located]) -> list[Table]:
+    tables_in, known = format_.tables_in, with_compressions(context)
+    assert tables_in is not None
+    messages = (each for _, each in located if isinstance(each, KafkaMessage))
+    return list({each: None for message in messages for each in tables_in(message, known)})
 
-    if not source.has_records:
-        found = workers.found(work_of_lines(source, workers.count), in_pieces)
-    else:
-        found = workers.found_in_records(source, lambda b: tables(messages_of_batches(b)))
-    return with_sent_tables(context, found)
+
+def _looked(
+    workers: Workers, source: Source, look: Callable[[Iterable[Located]], list[Found]]
+) -> list[Found]:
+    """Return what workers find who look at the messages of a feed."""
+    if source.has_records:
+        return workers.found_in_records(source, partial(_in_batches, look))
+    return workers.found(work_of_lines(source, workers.count), partial(_in_pieces, look))
+
+
+def _in_batches(
+    look: Callable[[Iterable[Located]], list[Found]], batches: Iterable[pa.RecordBatch]
+) -> list[Found]:
+    return look(messages_of_batches(batches))
+
+
+def _in_pieces(
+    look: Callable[[Iterable[Located]], list[Found]], number: int, pieces: Sequence[Piece]
+) -> list[Found]:
+    return look(chain.from_iterable(map(messages_of_piece, pieces)))
 
 
 def _names_of(
@@ -161,19 +176,15 @@ def _names_of(
     if format_.topic_tables is not None:
         return frozenset()  # only definitions name the tables
 
-    def names(located: Iterable[Located]) -> list[frozenset[TableName]]:
-        messages = (each for _, each in located if not isinstance(each, RowProblem))
-        return [frozenset(names_of(format_, with_compressions(context), messages))]
+    look = partial(_names_in, format_, context)
+    return frozenset().union(*_looked(workers, source, look))
 
-    def in_pieces(number: int, pieces: Sequence[Piece]) -> list[frozenset[TableName]]:
-        return names(chain.from_iterable(map(messages_of_piece, pieces)))
 
-    if not source.has_records:
-        work = work_of_lines(source, workers.count)
-        return frozenset().union(*workers.found(work, in_pieces))
-    return frozenset().union(
-        *workers.found_in_records(source, lambda batches: names(messages_of_batches(batches)))
-    )
+def _names_in(
+    format_: Format, context: Context, located: Iterable[Located]
+) -> list[frozenset[TableName]]:
+    messages = (each for _, each in located if not isinstance(each, RowProblem))
+    return [frozenset(names_of(format_, with_compressions(context), messages))]
 
 
 def _check_topics(source: Source, context: Context) -> None:
@@ -204,22 +215,20 @@ def _check_topics(source: Source, context: Context) -> None:
 
 def _schema_files(workers: Workers, source: Source) -> list[Message]:
     """Return the messages of JSON lines that may be schema files; broken lines are ignored."""
-
-    def find(number: int, pieces: Sequence[Piece]) -> list[Message]:
-        return [each for piece in pieces for each in _found_in(piece)]
-
-    return workers.found(work_of_lines(source, workers.count), find)
+    return workers.found(work_of_lines(source, workers.count), _stored_files)
 
 
-def _found_in(piece: Piece) -> Iterator[StoredFile]:
-    for _, line in read_lines(piece):
+def _stored_files(number: int, pieces: Sequence[Piece]) -> list[Message]:
+    found: list[Message] = []
+    for _, line in chain.from_iterable(map(read_lines, pieces)):
         if _SCHEMA_FILE in line:
             try:
                 message = line_message(json.loads(line))
             except (ValueError, RecursionError):
                 continue
             if isinstance(message, StoredFile):
-                yield message
+                found.append(message)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,11 +349,7 @@ def _seen_in_lines(
     workers: Workers, source: Source, size: int
 ) -> tuple[tuple[_SchemaFile, ...], frozenset[bytes]]:
     """Return what JSON lines have. ``size``: of heads; 0: leave them out."""
-    format_ = source.format
-
-    def look(number: int, pieces: Sequence[Piece]) -> list[_Seen]:
-        return [_seen_in(format_, pieces, size)]
-
+    look = partial(_seen_in, source.format, size)
     files: list[_SchemaFile] = []
     heads: set[bytes] = set()
     for seen in workers.found(work_of_lines(source, workers.count), look):
@@ -353,7 +358,7 @@ def _seen_in_lines(
     return tuple(sorted(files, key=lambda each: (each.file, each.line))), frozenset(heads)
 
 
-def _seen_in(format_: Format, pieces: Iterable[Piece], size: int) -> _Seen:
+def _seen_in(format_: Format, size: int, number: int, pieces: Iterable[Piece]) -> list[_Seen]:
     use = format_.schemas
     assert use is not None
     suffix = use.file_suffix.encode()
@@ -375,4 +380,4 @@ def _seen_in(format_: Format, pieces: Iterable[Piece], size: int) -> _Seen:
         if here:
             lines = line_numbers(piece.file, here, piece.opener)
             files += [_SchemaFile(*each, piece.file, lines[at]) for at, each in here.items()]
-    return _Seen(tuple(files), frozenset(heads))
+    return [_Seen(tuple(files), frozenset(heads))]

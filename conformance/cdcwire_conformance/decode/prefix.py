@@ -7,8 +7,9 @@ record per file comes back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.core.context import Context, Selection
@@ -206,13 +207,17 @@ def _counts(
     on_error: OnError,
 ) -> list[FileCounts]:
     context = replace(prefix.context, selection=Selection(tables, frozenset()))
-    folder, checkpoint = prefix.folder, prefix.checkpoint
+    work = work_of_files(prefix.folder, prefix.files_of(tables), workers.count)
+    count = partial(count_files, format_, context, on_error, prefix.folder, prefix.checkpoint)
+    return workers.found(work, partial(_counted_in, count))
 
-    def count(number: int, files: Sequence[StoredData]) -> list[FileCounts]:
-        return list(count_files(format_, context, on_error, folder, checkpoint, files))
 
-    work = work_of_files(folder, prefix.files_of(tables), workers.count)
-    return workers.found(work, count)
+def _counted_in(
+    count: Callable[[Sequence[StoredData]], Iterable[FileCounts]],
+    number: int,
+    files: Sequence[StoredData],
+) -> list[FileCounts]:
+    return list(count(files))
 
 
 def _with_labels(table: Table, labelled: Iterable[Table]) -> Table:

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from cdcwire_conformance.decode.stored_rows import StoredData
-from cdcwire_conformance.sources.line_files import is_compressed
+from cdcwire_conformance.sources.line_files import UNPACKED, is_compressed
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url, path_under
 
 T = TypeVar("T", Piece, StoredData)
 SHARE_BYTES = 128 << 20
+IN_ORDER_BYTES = 4 << 20
+"""The size of shares whose decoded rows come back to this process, some at a time."""
+
 _LEAST_SHARE_BYTES = 1 << 20
 
 
@@ -82,6 +85,29 @@ def work_of_files(
         paths = tuple(path_under(folder, file.name) for file in files)
         return Work([[file] for file in files], paths, empty)
     return Work(shares_of_files(files, workers, share_bytes))
+
+
+def work_in_order(files: Iterable[StoredData]) -> Work[StoredData]:
+    """Return the work of the data files of a prefix in shares of about ``IN_ORDER_BYTES``."""
+    shares: list[list[StoredData]] = []
+    room = 0
+    for file in files:
+        if room <= 0:
+            shares.append([])
+            room = IN_ORDER_BYTES
+        shares[-1].append(file)
+        room -= file.size
+    return Work(shares)
+
+
+def bytes_of(share: Iterable[Piece | StoredData]) -> int:
+    """Return how many bytes a share has. Those of compressed files are estimated."""
+    return sum(each.size if isinstance(each, StoredData) else _bytes_of(each) for each in share)
+
+
+def _bytes_of(piece: Piece) -> int:
+    size = Path(piece.file).stat().st_size
+    return size * UNPACKED if is_compressed(piece.file) else min(piece.end, size) - piece.start
 
 
 def shares_of_files(

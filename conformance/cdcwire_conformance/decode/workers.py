@@ -1,11 +1,10 @@
-"""Those who read the files of a feed: this process, or the workers of Spark."""
+"""Those who read the files of a feed: this process, with others or alone, or Spark's workers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -17,6 +16,9 @@ from cdcwire_conformance.sources.stores import LocalStore, Store, is_url
 
 T = TypeVar("T", Piece, StoredData)
 Found = TypeVar("Found")
+
+Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
+"""The number of a table, and a batch of its rows."""
 
 
 class Workers(Protocol):
@@ -51,7 +53,6 @@ class Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class ThisProcess:
     """The reader of directories of JSON lines and of storage prefixes, without others."""
 
@@ -59,6 +60,12 @@ class ThisProcess:
     def count(self) -> int:
         """Return how many processors there are."""
         return os.cpu_count() or 1
+
+    def in_order(
+        self, work: Work[T], read: Callable[[Sequence[T]], Iterator[Numbered]]
+    ) -> Iterator[Numbered]:
+        """Yield what reading the shares of a feed gives, in their order."""
+        yield from read([each for share in work.shares for each in share])
 
     def store_at(self, folder: str) -> Store:
         """Return the store of a directory. Raises: SourceError for a URL, StoreError."""

@@ -38,6 +38,10 @@ def is_lines(name: str) -> bool:
     return _uncompressed(name).lower().endswith(LINES)
 
 
+UNPACKED = 10
+"""How many times larger the content of a compressed file is taken to be."""
+
+
 def is_compressed(name: str) -> bool:
     """Return whether a file of lines is compressed, so that it is read from its beginning."""
     return name.lower().endswith((_GZIP, _ZSTD))

@@ -403,3 +403,27 @@ def test_interrupted_pool_ends_without_a_traceback(tmp_path: Path) -> None:
     file.write_text(POOL)
     done = subprocess.run([sys.executable, file], capture_output=True, timeout=LONGEST, check=True)
     assert (done.stdout, done.stderr) == (b"interrupted\n", b"")
+
+
+ORPHANS = """
+import os, signal, sys, time
+from cdcwire_conformance.processes import process_pool
+if __name__ == "__main__":
+    with process_pool(2) as pool:
+        for _ in pool.map(print, "12"):  # so that both have started
+            pass
+        pool.submit(time.sleep, 600)
+        sys.stdout.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+    file = tmp_path / "orphans.py"
+    file.write_text(ORPHANS)
+    # The processes inherit standard output. So it ends when the last of them has ended.
+    done = subprocess.run(
+        [sys.executable, file], stdout=subprocess.PIPE, timeout=LONGEST, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert sorted(done.stdout.split()) == [b"1", b"2"]

@@ -48,7 +48,7 @@ from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode.many_tables import decode_here
 from cdcwire_conformance.decode.opening import ready_job
 from cdcwire_conformance.decode.reading import Job
-from cdcwire_conformance.decode.workers import HERE, Workers
+from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
 
 _ARROW_TYPES = {"STRING": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
 
@@ -59,16 +59,18 @@ def compare_feeds(
     options: CompareOptions = DEFAULT_OPTIONS,
     report: Report = no_report,
     inspect: Inspect = no_inspection,
+    workers: ThisProcess = HERE,
 ) -> Comparison:
     """Compare two feeds in directories, in this process. ``report`` is called with each step.
 
-    ``inspect`` is called with both feeds at the end.
+    ``inspect`` is called with both feeds at the end. ``workers``: ``reading_processes`` gives some,
+    for large feeds.
 
     Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
     be read, if errors are to stop.
     """
     try:
-        return compare_on(EmbeddedEngine(), left, right, options, report, inspect)
+        return compare_on(EmbeddedEngine(workers=workers), left, right, options, report, inspect)
     finally:
         gc.unfreeze()  # decoding freezes all objects, which suits a worker but not this process
 
@@ -79,7 +81,7 @@ class EmbeddedEngine:
 
     name: str = "embedded"
     is_exact: bool = False
-    workers: Workers = HERE
+    workers: ThisProcess = HERE
 
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
@@ -99,7 +101,7 @@ class EmbeddedEngine:
             sides = []
             for feed in (tasks[0].left, tasks[0].right):
                 found = {number: KeptBatches(room) for number in range(len(tasks))}
-                for number, batch in batches_of(feed, tasks, options):
+                for number, batch in batches_of(feed, tasks, options, self.workers):
                     found[number].append(batch)
                     work = replace(work, done=work.done + batch.num_rows)
                     report("decoding both feeds", work)
@@ -119,7 +121,7 @@ class EmbeddedEngine:
     ) -> tuple[int, list[UnreadableMessage]]:
         """Return how many messages or rows can't be read, and the first of them."""
         jobs = [job_for(feed, feed.own_table(table), options) for table in tables]
-        found = decode_here(feed.opened, jobs)
+        found = decode_here(feed.opened, jobs, self.workers)
         errors = {each for _, batch in found for each in errors_in(batch, position, options.window)}
         in_order = sorted(errors, key=lambda each: _error_order(*each))
         return len(errors), [
@@ -167,12 +169,15 @@ def passes_of(feed: OpenedFeed, tasks: Sequence[TableTask]) -> list[list[SharePa
 
 
 def batches_of(
-    feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
-) -> Iterator[tuple[int, pa.RecordBatch]]:
+    feed: OpenedFeed,
+    tasks: Sequence[TableTask],
+    options: CompareOptions,
+    workers: ThisProcess = HERE,
+) -> Iterator[Numbered]:
     """Yield the batches of each table by its number, those of a table in its shares' order."""
     for parts in passes_of(feed, tasks):
         jobs = [job_for(feed, each.own, options) for each in parts]
-        for place, batch in decode_here(feed.opened, jobs):
+        for place, batch in decode_here(feed.opened, jobs, workers):
             yield from ((parts[place].number, rows) for rows in parts[place].rows_in(batch))
 
 

@@ -32,7 +32,7 @@ from cdcwire_conformance.compare.recording import file_here
 from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
-from cdcwire_conformance.decode.workers import HERE, Workers
+from cdcwire_conformance.decode.workers import HERE, ThisProcess
 from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import TableUrl, parquet_files
 
@@ -67,7 +67,7 @@ class ParquetTable:
     instants: frozenset[str]  # columns of INT96, which are in UTC
     engine: str = "embedded"
     is_exact: bool = False
-    workers: Workers = HERE
+    workers: ThisProcess = HERE
 
     @classmethod
     def of(cls, url: TableUrl) -> ParquetTable:
@@ -126,8 +126,8 @@ class ParquetTable:
         report(f"decoding the feed and reading {self}")
         task = TableTask(own, feed, feed, table.rules, frozenset())
         with Room() as room:
-            batches = (without_presence(batch) for _, batch in batches_of(feed, [task], options))
-            left = KeptBatches(room, batches)
+            found = batches_of(feed, [task], options, self.workers)
+            left = KeptBatches(room, (without_presence(batch) for _, batch in found))
             schema = left.schema or job_for(feed, own, options).builder.schema
             right = KeptBatches(room, self._rows(own, schema, table.names))
             report(f"{own}: comparing last rows")

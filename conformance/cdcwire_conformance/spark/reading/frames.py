@@ -22,7 +22,7 @@ from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.orders import Order
 from cdcwire.registry import get_format
-from cdcwire_conformance.decode.many_tables import Numbered, decode_tables
+from cdcwire_conformance.decode.many_tables import decode_tables
 from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job
 from cdcwire_conformance.decode.prefix import PrefixPlan
 from cdcwire_conformance.decode.reading import (
@@ -35,6 +35,7 @@ from cdcwire_conformance.decode.reading import (
 )
 from cdcwire_conformance.decode.stored_rows import StoredData, decode_files, problem_batches
 from cdcwire_conformance.decode.work import work_of_files, work_of_lines
+from cdcwire_conformance.decode.workers import Numbered
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import open_here
