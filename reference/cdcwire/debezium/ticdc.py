@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from cdcwire.connect.schemaless import json_text
 from cdcwire.core.errors import EncodeError
+from cdcwire.core.options import OptionError
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue
 from cdcwire.debezium.schema_changes import known_changes
 from cdcwire.debezium.settings import TicdcSettings
@@ -49,6 +50,15 @@ class JsonParts:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def check_written(settings: TicdcSettings) -> None:
+    """Raise OptionError for settings with which the messages would be read as others."""
+    if settings.transforms != "none":
+        raise OptionError(
+            f"dialect=ticdc writes no rows by themselves: transforms={settings.transforms} is for "
+            "reading them"
+        )
 
 
 def safe_name(name: str, unsafe: re.Pattern[str] = _UNSAFE) -> str:

@@ -100,12 +100,10 @@ def _messages(
         case RowChange():
             yield from _row_messages(event, writer, definitions, usual)
         case SchemaChange():
-            if event.what == "truncate" and "table_changes" not in event.extra:
-                message = _truncate(event, writer, definitions)
-                if writer.settings.transforms == "none":  # the transform drops it
-                    yield message
-            else:
+            if event.what != "truncate" or "table_changes" in event.extra:
                 yield write_statement(event, writer)
+            elif writer.settings.transforms == "none":  # the transform drops it
+                yield _truncate(event, writer, definitions)
         case Progress():
             yield write_heartbeat(event, writer)
         case Marker():

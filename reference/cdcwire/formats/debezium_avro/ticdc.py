@@ -24,6 +24,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import read_json
 from cdcwire.debezium.ticdc import (
     JsonParts,
+    check_written,
     cluster_of,
     commit_ts_of,
     safe_name,
@@ -52,8 +53,9 @@ def ticdc_messages(
 ) -> Iterator[KafkaMessage]:
     """Yield the message of each event; ``source`` takes the schemas.
 
-    ``tables``: definitions of the tables of rows. Raises: EncodeError.
+    ``tables``: definitions of the tables of rows. Raises: EncodeError, OptionError.
     """
+    check_written(settings)
     definitions = {(table.schema, table.name): table for table in tables}
     writer = _Writer(settings, source)
     for index, event in enumerate(events):

@@ -13,6 +13,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.ticdc import (
     CLAUSE,
     JsonParts,
+    check_written,
     cluster_of,
     envelope_schema,
     safe_name,
@@ -36,8 +37,9 @@ def ticdc_messages(
 ) -> Iterator[KafkaMessage]:
     """Yield the message of each event. ``tables``: definitions of the tables of rows.
 
-    Raises: EncodeError.
+    Raises: EncodeError, OptionError.
     """
+    check_written(settings)
     definitions = {(table.schema, table.name): table for table in tables}
     for index, event in enumerate(events):
         with step("events", index):

@@ -18,7 +18,7 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader
 from cdcwire.formats.debezium_avro import FORMAT, OPTIONS, avro_text, plan_of_text, wire
-from cdcwire.model.events import RowChange
+from cdcwire.model.events import Position, RowChange, SchemaChange, Table
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 
@@ -197,3 +197,10 @@ def test_page_names_the_options_that_debezium_json_does_not_have() -> None:
     own = {"registry", "schema-name-adjustment-mode", "field-name-adjustment-mode"}
     assert own <= {option.name for option in OPTIONS}
     assert all(f"`{name}`" in page for name in own)
+
+
+def test_truncate_that_the_transform_drops_registers_no_schema() -> None:
+    table = Table("t", "s", "d", key=("id",))
+    event = SchemaChange("truncate", None, None, table, Position(commit_ms=9))
+    assert list(FORMAT.from_events([event]))
+    assert not list(FORMAT.from_events([event], context=Context({"transforms": "unwrap"})))

@@ -11,7 +11,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.options import OptionValue
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.debezium_avro import FORMAT
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
@@ -270,3 +270,9 @@ def test_identify_names_the_dialect() -> None:
     assert guess is not None
     assert guess.options == {"registry": "confluent", "dialect": "ticdc"}
     assert guess.facts == {"version": "2.4.0.Final", "connector": "TiCDC"}
+
+
+def test_rows_by_themselves_are_not_written() -> None:
+    """TiCDC sends changes: with the transform they would be read as rows."""
+    with pytest.raises(OptionError, match="transforms=unwrap is for reading"):
+        list(FORMAT.from_events([], context=Context({"dialect": "ticdc", "transforms": "unwrap"})))

@@ -11,6 +11,7 @@ import pytest
 from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionError
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.format import FORMAT
@@ -441,3 +442,9 @@ def test_decompressed_value_has_a_limit() -> None:
     with pytest.raises(DecodeError, match="more than 9 bytes") as caught:
         list(FORMAT.to_events(KafkaMessage(None, zlib.compress(ROW)), context=settings))
     assert caught.value.clause == "connect: limits"
+
+
+def test_rows_by_themselves_are_not_written() -> None:
+    """TiCDC sends changes: with the transform they would be read as rows."""
+    with pytest.raises(OptionError, match="transforms=unwrap is for reading"):
+        list(FORMAT.from_events([], context=Context({"dialect": "ticdc", "transforms": "unwrap"})))
