@@ -395,8 +395,10 @@ def assert_is_silent(stream: ChangeStream, through: Format, option: str) -> None
     """Fields that need an option are not carried without it."""
     verdicts = through.carries.fields
     fullest = fullest_options(through)
-    default = next(each.default for each in through.options if each.name == option)
-    options: Options = {**fullest, option: False if fullest[option] is True else default}
+    declared = next(each for each in through.options if each.name == option)
+    values = (False,) if fullest[option] is True else (declared.default, *(declared.values or ()))
+    other_value = next(value for value in values if value != fullest[option])
+    options: Options = {**fullest, option: other_value}
     if other := GIVEN_BY_ANOTHER.get((through.name, option)):
         options = {**options, other: False}
     is_by_option = {f for f in EVENT_FIELDS if verdicts[f].verdict == "option"}

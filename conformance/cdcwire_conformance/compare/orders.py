@@ -64,7 +64,7 @@ class BothFacts:
         lacking = [
             side
             for side, facts in self.of_sides
-            if facts.is_complete and facts.changes and not facts.fields.get(name)
+            if facts.is_complete and self._counted(facts) and not self._having(facts, name)
         ]
         return f"no row of {self._feeds(lacking)} has it" if lacking else None
 
@@ -119,6 +119,10 @@ class BothFacts:
     def _placed(self, facts: RowFacts, order: Order) -> int:
         found = facts.order(order.name)
         return found.changes + (found.reads if self.places_reads else 0)
+
+    def _having(self, facts: RowFacts, name: str) -> int:
+        of_reads = facts.read_fields.get(name, 0) if self.places_reads else 0
+        return facts.fields.get(name, 0) + of_reads
 
     def _feeds(self, sides: list[str]) -> str:
         return "either feed" if len(sides) == len(_SIDES) else f"the {sides[0]} feed"

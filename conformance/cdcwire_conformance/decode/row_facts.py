@@ -67,13 +67,14 @@ class RowFacts:
     """Facts about rows. Deletes of a format whose deletes may have no position do not count.
 
     ``changes``: how many there are, without the rows of snapshots, which are ``reads``. ``orders``:
-    by name. ``fields``: how many changes have each of ``FIELDS``. ``is_complete``: all rows were
-    looked at. ``old_images``: how many updates have their before image. ``whole_deletes``: how many
-    deletes have columns beyond the key; they are counted where an option denies that there are any.
-    ``clocks``: values in hours that a zone skips or repeats, by column. ``old_rows``: which rows
-    show that old rows are whole. ``placed_deletes``, ``bare_deletes``: how many deletes have a
-    position and how many have none, of a format whose deletes may have none. ``upserts``: how many
-    rows do not say whether they are inserts.
+    by name. ``fields``: how many changes have each of ``FIELDS``, and ``read_fields`` how many rows
+    of snapshots. ``is_complete``: all rows were looked at. ``old_images``: how many updates have
+    their before image. ``whole_deletes``: how many deletes have columns beyond the key; they are
+    counted where an option denies that there are any. ``clocks``: values in hours that a zone skips
+    or repeats, by column. ``old_rows``: which rows show that old rows are whole.
+    ``placed_deletes``, ``bare_deletes``: how many deletes have a position and how many have none,
+    of a format whose deletes may have none. ``upserts``: how many rows do not say whether they are
+    inserts.
     """
 
     changes: int = 0
@@ -88,6 +89,7 @@ class RowFacts:
     placed_deletes: int = 0
     bare_deletes: int = 0
     upserts: int = 0
+    read_fields: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def shown(self) -> frozenset[str]:
@@ -106,7 +108,6 @@ class RowFacts:
         orders = dict(self.orders)
         for name, each in other.orders.items():
             orders[name] = orders[name].joined(each) if name in orders else each
-        names = dict.fromkeys((*self.fields, *other.fields))
         clocks = dict(self.clocks)
         for name, found in other.clocks.items():
             clocks[name] = clocks[name].joined(found) if name in clocks else found
@@ -114,7 +115,7 @@ class RowFacts:
             self.changes + other.changes,
             self.reads + other.reads,
             orders,
-            {name: self.fields.get(name, 0) + other.fields.get(name, 0) for name in names},
+            _added(self.fields, other.fields),
             self.is_complete and other.is_complete,
             self.old_images + other.old_images,
             self.whole_deletes + other.whole_deletes,
@@ -123,6 +124,7 @@ class RowFacts:
             self.placed_deletes + other.placed_deletes,
             self.bare_deletes + other.bare_deletes,
             self.upserts + other.upserts,
+            _added(self.read_fields, other.read_fields),
         )
 
 
@@ -158,6 +160,10 @@ def _joined_range(ours: Any, theirs: Any) -> Range | None:
         found: Range | None = theirs if ours is None else ours
         return found
     return min(ours[0], theirs[0]), max(ours[1], theirs[1])
+
+
+def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
+    return {n: ours.get(n, 0) + theirs.get(n, 0) for n in dict.fromkeys((*ours, *theirs))}
 
 
 def _first(places: frozenset[int | str], most: int) -> frozenset[int | str]:

@@ -51,6 +51,7 @@ class RowTally:
         self._orders = [_OrderTally(order) for order in format_.comparing.orders]
         self._numbers = [order.number for order in format_.comparing.orders if order.number]
         self._fields = dict.fromkeys(FIELDS, 0)
+        self._read_fields = dict.fromkeys(FIELDS, 0)
         self._changes = 0
         self._reads = 0
         self._deletes_beyond_key = 0
@@ -78,12 +79,13 @@ class RowTally:
         if reads:
             counted = [each for each in counted if each.op != "read"]
             self._reads += len(reads)
-            self._add_positions(_Positions(reads), is_read=True)
+            of_reads = _Positions(reads)
+            self._add_positions(of_reads, is_read=True)
+            _count(self._read_fields, of_reads)
         if len(counted) != len(changes):
             columns = _Positions(counted)
         self._changes += len(counted)
-        for name in FIELDS:
-            self._fields[name] += len(counted) - columns[name].count(None)
+        _count(self._fields, columns)
         self._add_positions(columns, is_read=False)
 
     def _add_operations(self, changes: Iterable[Change]) -> None:
@@ -135,6 +137,7 @@ class RowTally:
             placed_deletes=self._placed_deletes,
             bare_deletes=self._bare_deletes,
             upserts=self._upserts,
+            read_fields=dict(self._read_fields),
         )
 
     @property
@@ -228,6 +231,11 @@ class _OrderTally:
             self._problem,
             self._range,
         )
+
+
+def _count(fields: dict[str, int], columns: _Positions) -> None:
+    for name in fields:
+        fields[name] += len(columns.each) - columns[name].count(None)
 
 
 def _place_of(change: Change) -> int | None:

@@ -8,7 +8,7 @@ from cdcwire.model.carries import EXACT, NO, CarryVerdict, lossy, option
 
 DEBEZIUM_FIELDS: Mapping[str, CarryVerdict] = {
     "op": EXACT,
-    "before of update": EXACT,
+    "before of update": option("transforms", "none"),
     "before of delete": option("replica-identity", "full"),
     "key": EXACT,
     "commit_ts": NO,

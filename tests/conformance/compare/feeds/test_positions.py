@@ -140,6 +140,15 @@ def test_field_that_a_feed_never_has_is_not_compared(both: Callable[..., Run]) -
     assert "tx_id" not in text.split("\ncompared: ")[1].splitlines()[0]
 
 
+def test_field_that_rows_of_a_snapshot_lack_is_not_compared_with_inserts(
+    both: Callable[..., Run],
+) -> None:
+    without = [change("r", n, "a", lsn=n, txId=None) for n in (1, 2)]
+    with_id = [change("c", n, "a", lsn=n, txId=100 + n) for n in (1, 2)]
+    code, _, document = both(without, with_id)
+    assert (code, reasons(document)["tx_id"]) == (0, "no row of the left feed has it")
+
+
 def test_field_that_some_rows_have_is_compared(both: Callable[..., Run]) -> None:
     with_id = [change("c", n, "a", lsn=n, txId=100 + n) for n in (1, 2)]
     some = [with_id[0], change("c", 2, "a", lsn=2, txId=None)]
