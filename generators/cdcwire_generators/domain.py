@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cdcwire.core.options import OptionValue
@@ -9,6 +10,7 @@ from cdcwire.format import Format
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import MarkerKind, ProgressKind
 from cdcwire_generators.families import Family, get_family
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.positions import POSITION_FIELDS
 
@@ -74,10 +76,16 @@ class Domain:
 PLAUSIBLE = Domain()
 
 
-def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = False) -> Domain:
+def domain_of(
+    *formats: Format,
+    family: str | None = None,
+    is_plausible: bool = False,
+    options: Sequence[Mapping[str, OptionValue]] = (),
+) -> Domain:
     """Return the domain that every one of ``formats`` carries exactly.
 
-    Without formats it is everything that the family and the model know.
+    ``options``: those of each format that name its source database, where they do. Without
+    formats it is everything that the family and the model know.
     """
     kinds = frozenset(
         kind
@@ -86,9 +94,10 @@ def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = 
     )
     if is_plausible:
         kinds &= PLAUSIBLE_KINDS
-    found = _domain(formats, kinds, family, is_plausible)
+    feeds = _feeds(formats, options)
+    found = _domain(formats, feeds, kinds, family, is_plausible)
     # Without its statement a schema change is not whole.
-    all_have_statements = all(get_generators(each.name).feed.has_statements for each in formats)
+    all_have_statements = all(feed.has_statements for feed in feeds)
     return replace(found, has_schema_changes=found.has_schema_changes and all_have_statements)
 
 
@@ -98,7 +107,7 @@ def source_domain_of(*formats: Format) -> Domain:
     An index of 0 has no label, so ENUM is given by its label where a format writes labels.
     """
     kinds = {kind for kind in PLAUSIBLE_KINDS if all(_takes(each, kind) for each in formats)}
-    return _domain(formats, frozenset(kinds), None, True)
+    return _domain(formats, _feeds(formats), frozenset(kinds), None, True)
 
 
 def fullest_options(*formats: Format) -> dict[str, OptionValue]:
@@ -137,10 +146,22 @@ def _takes(through: Format, kind: str) -> bool:
     )
 
 
-def _domain(
-    formats: tuple[Format, ...], kinds: frozenset[str], family: str | None, is_plausible: bool
-) -> Domain:
+def _feeds(
+    formats: Sequence[Format], options: Sequence[Mapping[str, OptionValue]] = ()
+) -> list[FeedTraits]:
     feeds = [get_generators(each.name).feed for each in formats]
+    if not options:
+        return feeds
+    return [feed.of_source(feed, own) for feed, own in zip(feeds, options, strict=True)]
+
+
+def _domain(
+    formats: Sequence[Format],
+    feeds: Sequence[FeedTraits],
+    kinds: frozenset[str],
+    family: str | None,
+    is_plausible: bool,
+) -> Domain:
     if family is None:
         family = _common_family({feed.family for feed in feeds})
     said = {feed.progress for feed in feeds} or {"resolved"}

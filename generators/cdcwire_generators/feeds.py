@@ -9,8 +9,8 @@ from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, MarkerKind, ProgressKind
 
 
-def _no_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
-    return ()
+def _same_feed(feed: FeedTraits, options: Mapping[str, OptionValue]) -> FeedTraits:
+    return feed
 
 
 def _same_event(event: Event, options: Mapping[str, OptionValue]) -> Event:
@@ -29,7 +29,6 @@ class FeedTraits:
     ``markers``: the kinds of markers.
     ``has_marker_ids``: each marker has the id of a transaction.
     ``position_fields``: what the position of a row must have in addition to commit_ts.
-    ``source_fields``: what it must have too where these options name another source database.
     ``source_event``: makes an event that of the source database which these options name.
     ``has_path_names``: names of schemas and tables are directories.
     ``has_field_names``: names are those that Avro keeps.
@@ -41,6 +40,7 @@ class FeedTraits:
     ``is_plausible``: values are only those that a producer writes.
     ``takes_tables``: the encoder completes columns from definitions of tables, where it has them.
     ``shared_clauses``: pages, in addition to the format's own, whose clauses errors name.
+    ``of_source``: makes these traits those of the source database which options name.
     """
 
     family: str = "mysql"
@@ -48,7 +48,6 @@ class FeedTraits:
     markers: tuple[MarkerKind, ...] = ()
     has_marker_ids: bool = True
     position_fields: tuple[str, ...] = ()
-    source_fields: Callable[[Mapping[str, OptionValue]], tuple[str, ...]] = _no_fields
     source_event: Callable[[Event, Mapping[str, OptionValue]], Event] = _same_event
     has_path_names: bool = False
     has_field_names: bool = False
@@ -61,3 +60,4 @@ class FeedTraits:
     is_plausible: bool = False
     takes_tables: bool = False
     shared_clauses: tuple[str, ...] = ()
+    of_source: Callable[[FeedTraits, Mapping[str, OptionValue]], FeedTraits] = _same_feed

@@ -310,7 +310,7 @@ def _workload_changes(
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     rows, seed, name = arguments.rows, arguments.seed, arguments.workload
     feed = get_generators(arguments.format).feed
-    needed = ("commit_ts", *feed.position_fields, *feed.source_fields(context.options))
+    needed = ("commit_ts", *feed.of_source(feed, context.options).position_fields)
     fields = tuple(dict.fromkeys(needed))
     if arguments.ddl is None:
         if name == EVOLVING_WORKLOAD:

@@ -12,13 +12,13 @@ from tempfile import mkdtemp
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.model.events import Event, RowChange
+from cdcwire.model.events import Event, Marker, RowChange
 from cdcwire.model.steps import join_halves, split_key_changes
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.merging import TYPES_DIFFER
-from cdcwire_conformance.compare.result import Comparison
+from cdcwire_conformance.compare.result import Comparison, RowDifference
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.sources.stores import StoreError
 from cdcwire_evidence.planting.last_rows import (
@@ -28,7 +28,7 @@ from cdcwire_evidence.planting.last_rows import (
     without_repeats,
 )
 from cdcwire_evidence.planting.pairs import FeedForm, Pair
-from cdcwire_evidence.planting.plants import Plant
+from cdcwire_evidence.planting.plants import Plant, marker_text
 from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import shared_fields
 from cdcwire_generators.messages import round_trip
@@ -118,9 +118,8 @@ def _alarm(pair: Pair, said: str) -> Judged:
 
     A feed that its own decoder refuses was never a pair of equal feeds, so nothing excuses it.
     """
-    fields = shared_fields(pair.left.format, pair.right.format)
     try:
-        ours, theirs = (Counter(_texts(pair, form, fields)) for form in (pair.left, pair.right))
+        ours, theirs = map(Counter, _shared_texts(pair))
     except DecodeError:
         return Judged("alarm", said)
     if ours == theirs:
@@ -131,13 +130,9 @@ def _alarm(pair: Pair, said: str) -> Judged:
 
 def _lost_part(ours: Sequence[str], theirs: Sequence[str]) -> str:
     """Return the members in which the first two changes differ, and the types of their values."""
-    rows = [
-        [row for text in side if (row := json.loads(text))["kind"] == "row"]
-        for side in (ours, theirs)
-    ]
-    if not all(rows):
+    if not ours or not theirs:
         return "number of changes"
-    one, other = rows[0][0], rows[1][0]
+    one, other = json.loads(ours[0]), json.loads(theirs[0])
     parts = []
     for name in sorted({*one, *other}):
         own, their = one.get(name), other.get(name)
@@ -153,11 +148,36 @@ def _lost_part(ours: Sequence[str], theirs: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def _texts(pair: Pair, form: FeedForm, fields: Sequence[str]) -> list[str]:
-    """Return the changes that the plain decoder of a feed gives, as far as both formats go."""
-    found = round_trip(pair.events, form.format, form.options, tables=pair.tables)
-    common = common_part(list(join_halves(found)), pair.left.format, pair.right.format)
-    return texts_of(plainly(split_key_changes(common), fields))
+def _shared_texts(pair: Pair) -> list[list[str]]:
+    """Return the changes that the plain decoder of each feed gives, as far as both feeds go."""
+    formats = (pair.left.format, pair.right.format)
+    found = (
+        common_part(list(join_halves(_read_again(pair, form, pair.events))), *formats)
+        for form in (pair.left, pair.right)
+    )
+    rows = [[each for each in feed if isinstance(each, RowChange)] for feed in found]
+    fields = [
+        name
+        for name in shared_fields(*formats)
+        if all(any(getattr(row.position, name) is not None for row in feed) for feed in rows)
+    ]
+    has_upserts = any(row.op == "upsert" for feed in rows for row in feed)
+    updates = [[row for row in feed if row.op == "update"] for feed in rows]
+    has_before = all(not feed or any(row.before is not None for row in feed) for feed in updates)
+    return [
+        texts_of(plainly(_shared_parts(feed, has_before, has_upserts), fields)) for feed in rows
+    ]
+
+
+def _shared_parts(rows: Iterable[Event], has_before: bool, has_upserts: bool) -> Iterator[Event]:
+    """Yield changes without what a feed lacks: rows before updates, and which rows are new."""
+    for row in split_key_changes(rows):
+        assert isinstance(row, RowChange)
+        if row.op != "delete":
+            op = "upsert" if has_upserts else row.op
+            before = row.before if has_before and not has_upserts else None
+            row = replace(row, op=op, before=before)
+        yield row
 
 
 def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judged:
@@ -182,11 +202,28 @@ def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judge
     if found.is_different:
         return Judged("found", _said(found))
     others = _tables(pair.events) - _changed_tables(pair.events, plant.events)
-    if accepts.intersection(parts_not_compared(found, others)):
+    named = set(parts_not_compared(found, others))
+    if accepts & named or _changed_markers(pair, plant) & named:
         return Judged("named", _said(found))
     if pair.mode == "final" and _leave_the_same(pair, plant):
         return Judged("equal", _said(found))
     return Judged("missed", _said(found))
+
+
+def _changed_markers(pair: Pair, plant: Plant) -> set[str]:
+    """Return what lines call the events that the plant changed, if these are markers only.
+
+    A delete may be written as a tombstone.
+    """
+    if plant.keys is not None:
+        return set()
+    before, after = (_read_again(pair, pair.right, each) for each in (pair.events, plant.events))
+    texts = [
+        texts_of(event for event in each if not isinstance(event, Marker))
+        for each in (before, after)
+    ]
+    markers = [each for each in (*before, *after) if isinstance(each, Marker)]
+    return {marker_text(each) for each in markers} if texts[0] == texts[1] else set()
 
 
 def _leave_the_same(pair: Pair, plant: Plant) -> bool:
@@ -194,12 +231,13 @@ def _leave_the_same(pair: Pair, plant: Plant) -> bool:
 
     An update of a key without its old row does not say which row is gone.
     """
-    form = pair.right
-    written = (
-        round_trip(events, form.format, form.options, tables=pair.tables)
-        for events in (pair.events, plant.events)
-    )
+    written = (_read_again(pair, pair.right, events) for events in (pair.events, plant.events))
     return plant.keys is None and not differing_tables(*written)
+
+
+def _read_again(pair: Pair, form: FeedForm, events: Iterable[Event]) -> list[Event]:
+    """Return what the plain decoder of a feed gives."""
+    return round_trip(events, form.format, form.options, tables=pair.tables)
 
 
 def _compared(
@@ -265,10 +303,15 @@ def _single_parts(name: str) -> Iterator[str]:
     yield from name.split(", ")
 
 
+def _row_said(row: RowDifference) -> str:
+    columns = [f"{each.image}.{each.column}: {each.left}, {each.right}" for each in row.columns]
+    return f"{row.verdict} {row.op} ({'; '.join(columns[:3])})"
+
+
 def _said(found: Comparison) -> str:
     lines = [*found.differences]
     for table in found.tables:
         lines += [f"{table.table}: {line}" for line in table.schema_differences]
-        lines += [f"{table.table}: {each.verdict} {each.op}" for each in table.differences[:3]]
+        lines += [f"{table.table}: {_row_said(each)}" for each in table.differences[:3]]
     lines += [f"not compared: {name} ({reason})" for name, reason in found.left_out]
     return "; ".join(lines)

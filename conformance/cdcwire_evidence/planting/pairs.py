@@ -47,9 +47,7 @@ from cdcwire_generators.strategies.values import values
 
 Draw: TypeAlias = "Callable[[st.SearchStrategy[Any]], Any]"
 
-_CONNECTOR = "connector"
-_WITH_MESSAGES = "postgresql"  # the only connector that has logical messages
-_CONNECTORS = tuple(each for each in CONNECTORS.values() if each.is_written)
+_CONNECTOR, _DIALECT = "connector", "dialect"
 _SAME_IN_BOTH = ("database", "read-r-as-c", _CONNECTOR)  # if they differ, so do the feeds
 # How much a reader refuses, which no producer knows, and a setting that loses digits of decimals.
 _NOT_DRAWN = {"lint": ("strict",), "decimal-handling-mode": ("double",)}
@@ -188,8 +186,18 @@ def judgeable(pair: Pair, verdict: str) -> Pair | None:
 
 def _fullest(form: FeedForm) -> FeedForm:
     """Return a format with the settings that carry the most, and its connector."""
-    kept = {name: value for name, value in form.options.items() if name == _CONNECTOR}
-    return FeedForm(form.format, {**fullest_options(form.format), **kept})
+    of_source = _of_source(form.format, str(form.options.get(_CONNECTOR)))
+    return FeedForm(form.format, {**fullest_options(form.format), **of_source})
+
+
+def _of_source(format_: Format, connector: str) -> dict[str, OptionValue]:
+    """Return the options that name the source database of a feed, where a format has them."""
+    if all(option.name != _CONNECTOR for option in format_.options):
+        return {}
+    if CONNECTORS[connector].is_written:
+        return {_CONNECTOR: connector}
+    # A producer of its own is a dialect, and its encoder has no transform.
+    return {_CONNECTOR: connector, _DIALECT: connector, "transforms": "none"}
 
 
 @st.composite
@@ -199,11 +207,11 @@ def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
     Both feeds are of one database, and have rows of snapshots as inserts, or both have not. If
     producers have connectors, positions are those of one, which is drawn.
     """
-    connector = draw(st.sampled_from(_CONNECTORS)).name
+    connector = draw(st.sampled_from(tuple(CONNECTORS)))
     forms = [_form(draw, get_format(name), connector) for name in (left, right)]
     # A transaction of TiDB leaves one change of a row: at one commit_ts, none is both inserted and
     # deleted. So the last rows of a feed do not depend on the order of its changes there.
-    is_of_tidb = any(form.format.comparing.orders[:1] == (COMMIT_TS,) for form in forms)
+    is_of_tidb = any(_is_of_tidb(form) for form in forms)
     stream = draw(
         change_streams(
             domain=_domain(*forms),
@@ -213,7 +221,7 @@ def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
     )
     mode: Mode = draw(st.sampled_from(_MODES))
     events = [_of_sources(event, forms) for event in without_ended_tables(stream.events)]
-    stream = replace(stream, events=tuple(events))
+    stream = replace(stream, events=tuple(_carried(events, forms)))
     if draw(st.booleans()):
         later = draw(late_columns(stream))
         is_carried = all(form.carries(later.tables, later.events) for form in forms)
@@ -236,6 +244,14 @@ def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:
         yield event
 
 
+def _carried(events: Iterable[Event], forms: Iterable[FeedForm]) -> Iterator[Event]:
+    """Yield events without the schema changes that a producer of one of both feeds has not."""
+    queues = [form for form in forms if not is_stored(form.format, form.options)]
+    for event in events:
+        if not isinstance(event, SchemaChange) or all(form.carries((), [event]) for form in queues):
+            yield event
+
+
 def _of_sources(event: Event, forms: Iterable[FeedForm]) -> Event:
     """Return an event as the source databases of both feeds can have it."""
     for form in forms:
@@ -243,12 +259,18 @@ def _of_sources(event: Event, forms: Iterable[FeedForm]) -> Event:
     return event
 
 
+def _is_of_tidb(form: FeedForm) -> bool:
+    source = CONNECTORS.get(str(form.options.get(_CONNECTOR)))
+    if source is not None:
+        return not source.is_written
+    return form.format.comparing.orders[:1] == (COMMIT_TS,)
+
+
 def _form(draw: st.DrawFn, format_: Format, connector: str) -> FeedForm:
-    has_connector = any(option.name == _CONNECTOR for option in format_.options)
-    of_source = {_CONNECTOR: connector} if has_connector else {}
+    of_source = _of_source(format_, connector)
     if draw(st.booleans()):
         return FeedForm(format_, {**fullest_options(format_), **of_source})
-    settings = draw(option_settings(format_))
+    settings = draw(option_settings(format_, with_lossy=True))
     kept = {
         name: value
         for name, value in settings.items()
@@ -260,13 +282,9 @@ def _form(draw: st.DrawFn, format_: Format, connector: str) -> FeedForm:
 def _domain(*forms: FeedForm) -> Domain:
     formats = [form.format for form in forms]
     fields = [*(shared_fields(*formats) or ("commit_ts",))]
-    for form in forms:
-        fields += get_generators(form.format.name).feed.source_fields(form.options)
-    domain = with_position_fields(domain_of(*formats, is_plausible=True), tuple(fields))
-    if any(form.options.get(_CONNECTOR, _WITH_MESSAGES) != _WITH_MESSAGES for form in forms):
-        markers = tuple(each for each in domain.markers if each != "logical_message")
-        domain = replace(domain, markers=markers)
-    return domain
+    options = [form.options for form in forms]
+    domain = domain_of(*formats, is_plausible=True, options=options)
+    return with_position_fields(domain, tuple(fields))
 
 
 def other_values(draw: Draw, pair: Pair) -> OtherValues:

@@ -40,6 +40,9 @@ _SOURCES = ("other members of source", "transaction", "ts_us", "ts_ns")
 _TYPES = ("types of columns",)
 # What lines call the time at which a producer sent a message.
 _SENT = ("ts_ms of the envelope", "ts", "buildTs", "times of writing", "systemTime", "push_ts")
+_BINLOG = "binlog"
+_OF_CHANGE_LSN = ("commit_lsn", "change_lsn", "event_serial_no")
+_OF_RS_ID = ("commit_scn", "scn", "rs_id", "ssn")
 _TRUNCATE = 11  # the number of TRUNCATE TABLE in TiDB
 _STEP = (1 << 20) + 1  # no position of a stream is so far after another one
 
@@ -349,8 +352,13 @@ def _marker(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant
     for at in places:
         event = events[at]
         assert isinstance(event, Marker)
-        named = (f"{event.what.replace('_', ' ')} events",)
-        yield Plant("", f"the marker of event {at} is lost", _with(events, at), named)
+        what = f"the marker of event {at} is lost"
+        yield Plant("", what, _with(events, at), (marker_text(event),))
+
+
+def marker_text(event: Marker) -> str:
+    """Return what lines call markers of one kind."""
+    return f"{event.what.replace('_', ' ')} events"
 
 
 def _truncate(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
@@ -446,10 +454,11 @@ _PLANTERS: Mapping[str, Planter] = MappingProxyType(
         "tx_id": _position("tx_id"),
         "commit_ms": _position("commit_ms"),
         "sent_ms": _position("sent_ms", *_SENT),
-        "pos": _position("pos", "binlog"),
+        **{name: _position(name, _BINLOG) for name in ("file", "pos", "row", "server_id")},
         "gtid": _position("gtid"),
-        "change_lsn": _position("change_lsn"),
-        "scn": _position("scn"),
+        **{name: _position(name, "change_lsn") for name in _OF_CHANGE_LSN},
+        **{name: _position(name, "rs_id", "scn") for name in _OF_RS_ID},
+        "start_ts": _position("start_ts", *_SOURCES),
         "partition": _position("partition"),
         "moved": _moved,
         "extra": _extra,

@@ -10,9 +10,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import get_args
 
 from cdcwire.core.options import OptionValue
-from cdcwire.debezium.connectors import MARIADB, VITESS, source_of
+from cdcwire.debezium.connectors import MARIADB, POSTGRESQL, TICDC, VITESS, source_of
+from cdcwire.debezium.settings import TombstoneMode
 from cdcwire.format import Format
 from cdcwire.model.events import (
     Event,
@@ -303,10 +305,26 @@ def _pairs(text: str) -> list[list[str | int]]:
         raise NotCarriedError("data_collections") from error
 
 
-def _source_fields(options: Mapping[str, OptionValue]) -> tuple[str, ...]:
-    """Return the fields of the position that the option ``connector`` writes."""
-    members = source_of(str(options.get("connector", "postgresql"))).members
-    return tuple(member.place for member in members if member.in_position)
+def _of_source(feed: FeedTraits, options: Mapping[str, OptionValue]) -> FeedTraits:
+    """Return the traits of the source database that the option ``connector`` names."""
+    source = source_of(str(options.get("connector", "postgresql")))
+    places = (member.place for member in source.members if member.in_position)
+    feed = replace(feed, position_fields=(*feed.position_fields, *places))
+    if source is not POSTGRESQL:  # no other connector has logical messages
+        markers = tuple(each for each in feed.markers if each != "logical_message")
+        feed = replace(feed, markers=markers)
+    if not source.has_database:
+        feed = replace(feed, family="mysql declared")
+    if source is TICDC:
+        has_watermarks = bool(options.get("enable-tidb-extension"))
+        feed = replace(
+            feed,
+            progress="watermark" if has_watermarks else None,
+            markers=(),
+            has_reads=False,
+            has_statements=True,
+        )
+    return feed
 
 
 def _source_event(event: Event, options: Mapping[str, OptionValue]) -> Event:
@@ -349,7 +367,7 @@ DEBEZIUM_FEED = replace(
     markers=("begin", "end", "logical_message"),
     has_statements=False,
     position_fields=(*CONNECT_FEED.position_fields, "sent_ms"),
-    source_fields=_source_fields,
+    of_source=_of_source,
     source_event=_source_event,
 )
 
@@ -377,6 +395,20 @@ TICDC_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
         "output-old-value": (True,),
         "cluster-id": ("default",),
         "time-zone": ("",),
+    }
+)
+DEBEZIUM_LOSSY: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
+    {
+        "provide-transaction-metadata": (True,),
+        "field-name-adjustment-mode": ("avro_unicode",),
+        "transforms": ("unwrap",),
+        "delete-tombstone-handling-mode": get_args(TombstoneMode)[1:],
+        "add-fields": ("op,table", "op,db,table,source.ts_ms,ts_ms"),
+        "bigint-unsigned-handling-mode": ("long", "precise"),
+        "enable-tidb-extension": (True,),
+        "output-old-value": (False,),
+        "cluster-id": ("c-1",),
+        "time-zone": ("+08:00",),
     }
 )
 DEBEZIUM_FEATURES: Mapping[str, Need] = MappingProxyType(

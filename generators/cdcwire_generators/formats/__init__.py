@@ -23,15 +23,20 @@ class FormatGenerators:
     """The facts about one format that strategies, workloads and laws need.
 
     ``feed``: what its producer sends. ``round_trip``: what becomes of events that are encoded and
-    decoded. ``option_values``: values to draw for options that do not list theirs. ``features``:
-    which samples need a feature, where its name does not say so (``cdcwire_generators.features``).
-    ``choices``: which samples need the reading of a choice, by its subject.
-    ``is_read``: a strict reader with the same settings takes what is written.
+    decoded. ``option_values``: values to draw for options that do not list theirs.
+    ``lossy_values``: values of options through which a round trip loses or adds more than
+    ``round_trip`` knows; only comparisons draw them. ``features``: which samples need a feature,
+    where its name does not say so (``cdcwire_generators.features``). ``choices``: which samples
+    need the reading of a choice, by its subject. ``is_read``: a strict reader with the same
+    settings takes what is written.
     """
 
     feed: FeedTraits
     round_trip: Callable[[Format, Options, FeedTraits], RoundTrip] = RoundTrip
     option_values: Mapping[str, tuple[OptionValue, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    lossy_values: Mapping[str, tuple[OptionValue, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )
     features: Mapping[str, Need] = field(default_factory=lambda: MappingProxyType({}))

@@ -13,6 +13,7 @@ from cdcwire.model.kinds import Column, StructType
 from cdcwire_generators.connect.debezium import (
     DEBEZIUM_FEATURES,
     DEBEZIUM_FEED,
+    DEBEZIUM_LOSSY,
     DEBEZIUM_OPTIONS,
     TICDC_OPTIONS,
     DebeziumRoundTrip,
@@ -60,6 +61,14 @@ GENERATORS = FormatGenerators(
             "avro-decimal-handling-mode": ("precise",),
             "avro-bigint-unsigned-handling-mode": ("long",),
             "avro-enable-watermark": (False,),
+        }
+    ),
+    lossy_values=MappingProxyType(
+        {
+            **DEBEZIUM_LOSSY,
+            "avro-decimal-handling-mode": ("string",),
+            "avro-bigint-unsigned-handling-mode": ("string",),
+            "avro-enable-watermark": (True,),
         }
     ),
     features=MappingProxyType(

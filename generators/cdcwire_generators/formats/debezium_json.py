@@ -13,6 +13,7 @@ from cdcwire.debezium.settings import Dialect
 from cdcwire_generators.connect.debezium import (
     DEBEZIUM_FEATURES,
     DEBEZIUM_FEED,
+    DEBEZIUM_LOSSY,
     DEBEZIUM_OPTIONS,
     TICDC_OPTIONS,
     DebeziumRoundTrip,
@@ -24,7 +25,14 @@ from cdcwire_generators.samples import never
 
 
 def _is_read(options: Options) -> bool:
-    """Return False if a strict reader meets CDL's message of a connector that CDL lacks."""
+    """Return False if a reader does not learn what it has to know.
+
+    A strict reader does not take CDL's message of a connector that CDL lacks. A row by itself
+    without schema has a table only if the transform adds it.
+    """
+    is_bare = options.get("transforms") == "unwrap" and options.get("schemas-enable") == "false"
+    if is_bare and "table" not in str(options.get("add-fields")):
+        return False
     is_of_cdl = options.get("connector", "postgresql") == "postgresql"
     return is_of_cdl or options.get("dialect") != "cdl" or options.get("lint") != "strict"
 
@@ -42,6 +50,14 @@ GENERATORS = FormatGenerators(
             **TICDC_OPTIONS,
             "debezium-include-start-ts": (False,),
             "large-message-handle-compression": ("none",),
+        }
+    ),
+    lossy_values=MappingProxyType(
+        {
+            **DEBEZIUM_LOSSY,
+            "schemas-enable": ("false",),
+            "key-converter": ("string",),
+            "debezium-include-start-ts": (True,),
         }
     ),
     is_read=_is_read,

@@ -29,10 +29,11 @@ _SOME_TABLE = Table("t", "test", columns=(Column("c", IntType(64)),), key=())
 
 
 def option_settings(
-    of: Format, *, names: Sequence[str] | None = None
+    of: Format, *, names: Sequence[str] | None = None, with_lossy: bool = False
 ) -> st.SearchStrategy[Mapping[str, OptionValue]]:
     """Give settings of a format. ``names``: only these options.
 
+    ``with_lossy``: also those through which a round trip loses or adds something.
     An option that is not drawn has its default. Settings that the format refuses are not given:
     those of CSV that can't be read back, and those that need one another. A strict reader
     takes what is written with the others.
@@ -42,7 +43,7 @@ def option_settings(
     if odd:
         raise ValueError(f"{of.name} has no option {', '.join(sorted(odd))}")
     chosen = [known[name] for name in known if names is None or name in names]
-    drawn = st.fixed_dictionaries({}, optional={each.name: _values(of, each) for each in chosen})
+    drawn = st.fixed_dictionaries({}, optional={o.name: _values(of, o, with_lossy) for o in chosen})
     return drawn.filter(lambda options: _is_taken(of, options))
 
 
@@ -56,8 +57,11 @@ def _is_taken(of: Format, options: Mapping[str, OptionValue]) -> bool:
     return True
 
 
-def _values(of: Format, option: Option) -> st.SearchStrategy[OptionValue]:
-    values = {**_VALUES, **get_generators(of.name).option_values}.get(option.name)
+def _values(of: Format, option: Option, with_lossy: bool) -> st.SearchStrategy[OptionValue]:
+    known = get_generators(of.name)
+    values = {**_VALUES, **known.option_values}.get(option.name)
+    if with_lossy and option.name in known.lossy_values:
+        values = (*(values or ()), *known.lossy_values[option.name])
     if values is not None:
         return st.sampled_from(values)
     if isinstance(option.default, bool):

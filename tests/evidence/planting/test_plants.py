@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import (
     POSITION_MEMBERS,
     Event,
@@ -53,10 +54,19 @@ POSITION = Position(
     commit_ms=9,
     partition=1,
     sent_ms=10,
+    file="binlog.000001",
     pos=11,
+    row=0,
     gtid="0-1-12",
+    server_id=1,
+    commit_lsn="00000027:00000001:0001",
     change_lsn="00000027:00000001:0002",
+    event_serial_no=1,
+    commit_scn="14",
     scn="13",
+    rs_id="0x000002.00000001.0010",
+    ssn=0,
+    start_ts=4,
 )
 
 
@@ -159,6 +169,28 @@ def test_positions_of_pairs_are_those_of_each_source_database() -> None:
     assert {"lsn", "pos", "gtid", "change_lsn", "commit_scn", "rs_id"} <= found
 
 
+def test_pairs_have_each_form_of_debezium_that_a_producer_can_be_set_to() -> None:
+    drawn: set[tuple[str, OptionValue]] = set()
+    of_mysql: set[str] = set()
+
+    @settings(max_examples=300, database=None, derandomize=True, deadline=None)
+    @given(pair=pairs("debezium-json", "debezium-json"))
+    def each(pair: Pair) -> None:
+        drawn.update(pair.left.options.items())
+        if pair.left.options["connector"] in ("mysql", "ticdc"):
+            of_mysql.update(c.source or "" for t in pair.tables for c in t.columns or ())
+
+    each()
+    assert {
+        ("dialect", "ticdc"),
+        ("transforms", "unwrap"),
+        ("provide-transaction-metadata", True),
+        ("schemas-enable", "false"),
+    } <= drawn
+    assert {"year", "varchar(20)", "bigint unsigned"} & of_mysql
+    assert not any("." in source for source in of_mysql), of_mysql
+
+
 def test_events_in_the_order_of_a_position_leave_other_last_rows() -> None:
     late = replace(STREAM[0], position=replace(POSITION, commit_ts=7))
     moved = (late, *STREAM[1:3])
@@ -213,6 +245,22 @@ SOURCES: dict[str, tuple[tuple[str, str], Table, Callable[[int], Position]]] = {
             commit_ms=1_700_000_000_000, commit_scn=f"{5_000 + n}", scn=f"{1_000 + n}"
         ),
     ),
+    "LogMiner": (
+        ("debezium-json", "debezium-avro"),
+        replace(TABLE, database="crm"),
+        lambda n: Position(
+            commit_ms=1_700_000_000_000,
+            commit_scn=f"{5_000 + n}",
+            scn=f"{1_000 + n}",
+            rs_id=f"0x{n + 1:06x}.00000001.0010",
+            ssn=0,
+        ),
+    ),
+    "TiCDC": (
+        ("debezium-json", "debezium-json"),
+        TABLE,
+        lambda n: Position(commit_ts=1_000_000_000 + n, start_ts=900_000_000 + n),
+    ),
     "Avro": (("avro", "avro"), TABLE, lambda n: Position(commit_ts=1_000 + n)),
     "DataHub": (
         ("datahub-tuple", "datahub-blob"),
@@ -220,13 +268,24 @@ SOURCES: dict[str, tuple[tuple[str, str], Table, Callable[[int], Position]]] = {
         lambda n: Position(sequence_id=1_000 + n, commit_ms=1_700_000_000_000),
     ),
 }
-CONNECTORS = {"binlog": "mariadb", "SQL Server": "sqlserver", "Oracle": "oracle"}
+CONNECTORS = {
+    "binlog": "mariadb",
+    "SQL Server": "sqlserver",
+    "Oracle": "oracle",
+    "LogMiner": "oracle",
+}
+OPTIONS: dict[str, dict[str, OptionValue]] = {
+    "TiCDC": {"dialect": "ticdc", "debezium-include-start-ts": True},
+    "LogMiner": {"dialect": "debezium-2.7"},  # the first dialect has neither member
+}
 SOURCES_OF = {
-    **dict.fromkeys(("sent_ms", "pos", "gtid", "extra"), "binlog"),
+    **dict.fromkeys(("sent_ms", "file", "pos", "row", "server_id", "gtid", "extra"), "binlog"),
     "marker": "PostgreSQL",
     "damaged Kafka key": "Avro",
-    "change_lsn": "SQL Server",
+    **dict.fromkeys(("commit_lsn", "change_lsn", "event_serial_no"), "SQL Server"),
     "scn": "Oracle",
+    **dict.fromkeys(("commit_scn", "rs_id", "ssn"), "LogMiner"),
+    "start_ts": "TiCDC",
     "type": "PostgreSQL",
     **dict.fromkeys(("lsn", "tx_id", "database", "database of all", "Kafka key"), "PostgreSQL"),
     "sequence_id": "DataHub",
@@ -259,7 +318,8 @@ def stream_of(source: str) -> Pair:
         statement = "ALTER TABLE shop.t COMMENT 'x'"
         changed = SchemaChange("alter", statement, table=table, position=position(10))
         events.append(changed)
-    forms = [FeedForm(form, fullest_options(form)) for form in map(get_format, names)]
+    own = OPTIONS.get(source, {})
+    forms = [FeedForm(form, {**fullest_options(form), **own}) for form in map(get_format, names)]
     known = replace(table, database=None)
     return Pair(forms[0], forms[1], (known,), tuple(events), is_defined=False, mode="events")
 
