@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import InvalidStateError, ProcessPoolExecutor
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from multiprocessing import active_children, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.reduction import ForkingPickler
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 
@@ -51,17 +52,21 @@ def quiet_pool(jobs: int) -> ProcessPoolExecutor:
 
 
 class _QuietProcess(SpawnProcess):
-    """A process that waits with an interrupt until it has imported what it needs to start."""
+    """A process that waits with an interrupt until it has imported what it needs to start.
+
+    It does not import the program that started it, which needs no ``if __name__`` then.
+    """
 
     def start(self) -> None:
-        if not hasattr(signal, "pthread_sigmask"):
-            super().start()
-            return
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the process inherits
-        try:
-            super().start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with _without_main():
+            if not hasattr(signal, "pthread_sigmask"):
+                super().start()
+                return
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it inherits this
+            try:
+                super().start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def run(self) -> None:
         threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -69,6 +74,16 @@ class _QuietProcess(SpawnProcess):
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         super().run()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _end_with_parent() -> None:

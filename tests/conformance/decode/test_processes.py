@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -189,6 +191,26 @@ def test_small_feeds_start_no_process(tmp_path: Path, monkeypatch: pytest.Monkey
     with reading_processes(8) as workers:
         found = list(workers.in_order(pieces_of(tmp_path / "feed"), own_id))
     assert [batch.column("id").unique().to_pylist() for _, batch in found] == [[os.getpid()]]
+
+
+PROGRAM = """
+import sys
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.decode import processes, work
+
+processes.LEAST_BYTES = work._LEAST_SHARE_BYTES = 4_000
+print("the program runs")
+sys.exit(main(["compare", sys.argv[1], sys.argv[1], "--jobs", "2", "--engine", "embedded"]))
+"""
+
+
+def test_a_program_that_compares_runs_once(tmp_path: Path) -> None:
+    feed_of(tmp_path / "feed", "canal-json", events())
+    (tmp_path / "program.py").write_text(PROGRAM)
+    words = [sys.executable, str(tmp_path / "program.py"), f"canal-json:file:{tmp_path / 'feed'}"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.count("the program runs") == 1
+    assert f"EQUAL: {ROWS} changes" in done.stdout
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
