@@ -64,6 +64,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         ),
         "3.2-micro": Setting("3.2.0.Final", "debezium-3.2", Modes(times="microseconds")),
         "3.2-nano": Setting("3.2.0.Final", "debezium-3.2", Modes(times="nanoseconds")),
+        "3.6": Setting("3.6.1.Final", "debezium-3.6"),
+        "3.6-text": Setting("3.6.1.Final", "debezium-3.6", _TEXT),
     }
 )
 

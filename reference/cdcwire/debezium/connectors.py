@@ -123,6 +123,8 @@ POSTGRESQL = SourceOf(
         Member("txId", "int64", "tx_id"),
         Member("lsn", "int64", "lsn"),
         Member("xmin", "int64", "xmin"),
+        Member("origin", "string", "origin", since=(3, 5)),
+        Member("origin_lsn", "int64", "origin_lsn", since=(3, 5)),
     ),
     whole_rows=False,  # REPLICA IDENTITY decides
     defaults_since=(1, 5),

@@ -61,6 +61,8 @@ _MEMBERS: dict[Path, Subject] = {
             (("source", "name"), "source_name"),
             (("source", "snapshot"), "snapshot"),
             (("source", "xmin"), "xmin"),
+            (("source", "origin"), "origin"),
+            (("source", "origin_lsn"), "origin_lsn"),
             (("source", "sequence"), "sequence"),
             (("source", "ts_us"), "source_ts_us"),
             (("source", "ts_ns"), "source_ts_ns"),

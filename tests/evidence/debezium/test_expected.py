@@ -113,8 +113,15 @@ def test_every_fault_is_of_a_column_and_fits_itself() -> None:
         assert fault.column in names
         mode = next(iter(fault.values))
         modes = Modes(**{fault.by: mode})
-        assert known_fault(fault.column, fault.text, fault.when != "streamed", modes) is not None
-        assert known_fault(fault.column, "another", False, modes) is None
+        is_read = fault.when != "streamed"
+        assert known_fault(fault.column, fault.text, is_read, modes, "3.2.0.Final") is not None
+        assert known_fault(fault.column, "another", False, modes, "3.2.0.Final") is None
+
+
+def test_fault_that_a_version_mended_is_none_of_it() -> None:
+    text = "1582-10-10 00:00:00"
+    assert known_fault("c_timestamp", text, True, DEFAULT_MODES, "3.2.0.Final") is not None
+    assert known_fault("c_timestamp", text, True, DEFAULT_MODES, "3.6.1.Final") is None
 
 
 def test_every_column_has_a_kind_and_a_value_in_the_first_row() -> None:

@@ -146,7 +146,7 @@ def test_every_value_is_what_postgresql_says(
     for image, texts, is_read in rows_of_all_kinds(recording, name):
         for column in COLUMNS:
             text, found = texts[column.name], image[column.name]
-            fault = known_fault(column.name, text, is_read, setting.modes)
+            fault = known_fault(column.name, text, is_read, setting.modes, setting.version)
             if fault is not None:
                 is_right = repr(found) == repr(fault.value(setting.modes))
             else:
@@ -177,7 +177,11 @@ def test_every_fault_of_debezium_is_still_there(recording: Recording) -> None:
         for name, setting in SETTINGS.items()
         for _, texts, is_read in rows_of_all_kinds(recording, name)
         for column in COLUMNS
-        if (fault := known_fault(column.name, texts[column.name], is_read, setting.modes))
+        if (
+            fault := known_fault(
+                column.name, texts[column.name], is_read, setting.modes, setting.version
+            )
+        )
         and not same_value(
             column.type,
             expected_value(column.type, texts[column.name], setting.modes),
@@ -262,6 +266,8 @@ def test_changes_of_a_table_are_those_of_its_statements(
     ]
     if table == "public.d_changed" and setting.modes.decimals == "double":
         wanted[-2] = ("delete", {"id": 2, "extra": "1.125"}, None)  # it is text by then
+    if table == "public.d_names" and setting.version.startswith("3.6."):
+        wanted = [("insert", None, {"id": 1, "ä名": "ä名"})]  # it reads the name as UTF-8
     assert decoded == wanted
 
 

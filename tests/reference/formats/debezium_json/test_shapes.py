@@ -27,8 +27,9 @@ SOURCES = {
     "db2": ["schema", "table", "change_lsn", "commit_lsn"],
     "informix": ["schema", "table", "commit_lsn", "change_lsn", "txId", "begin_lsn"],
     "vitess": ["keyspace", "table", "shard", "vgtid"],
-    "postgresql": ["schema", "table", "txId", "lsn", "xmin"],
+    "postgresql": ["schema", "table", "txId", "lsn", "xmin", "origin", "origin_lsn"],
 }
+SINCE_3_5 = ["origin", "origin_lsn"]
 ORACLE = ["schema", "table", "txId", "scn"]
 ORACLE_1_5 = [*ORACLE, "commit_scn", "lcr_position"]
 ORACLE_2_0 = [*ORACLE_1_5, "rs_id", "ssn", "redo_thread", "user_name"]
@@ -95,10 +96,22 @@ def test_source_of_each_connector(connector: str) -> None:
     schema = source_of(written(change(connector, **extra)))
     assert names(schema) == [*COMMON, "sequence", "ts_us", "ts_ns", *SOURCES[connector]]
     assert schema["name"] == f"io.debezium.connector.{connector}.Source"
-    assert names(source_of(written(change(connector, "1.4.0.Final", **extra)))) == [
-        *COMMON,
-        *SOURCES[connector],
+    old = [name for name in SOURCES[connector] if name not in SINCE_3_5]
+    assert names(source_of(written(change(connector, "1.4.0.Final", **extra)))) == [*COMMON, *old]
+
+
+def test_source_of_postgresql_has_the_origin_since_3_5() -> None:
+    """As the connectors 3.4.0, 3.5.0 and 3.6.1 have it."""
+    older, newer = (source_of(written(change("postgresql", v))) for v in ("3.4.0", "3.5.0"))
+    assert names(newer) == [*names(older), *SINCE_3_5]
+    fields = [field for field in newer["fields"] if field["field"] in SINCE_3_5]
+    assert [(each["type"], each["optional"]) for each in fields] == [
+        ("string", True),
+        ("int64", True),
     ]
+    message = written(change("postgresql", origin="node", origin_lsn="7"))
+    source = message["payload"]["source"]
+    assert (source["origin"], source["origin_lsn"]) == ("node", 7)
 
 
 def test_a_source_of_vitess_has_a_keyspace_and_no_database() -> None:
