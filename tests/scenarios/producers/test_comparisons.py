@@ -18,6 +18,12 @@ from cdcwire_evidence.producers.feeds import CAPTURES, reading_options, write_fe
 from cdcwire_evidence.producers.losses import LOSSES, Difference, Loss
 from cdcwire_evidence.producers.recording import Recording
 
+# PySpark leaves sockets open when what they belong to is collected.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
 # Two captures, or a capture and a table.
 Sides: TypeAlias = "tuple[str, str]"
 Found: TypeAlias = "Mapping[Sides, frozenset[Difference]]"
