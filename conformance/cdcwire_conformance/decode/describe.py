@@ -155,7 +155,7 @@ def survey_feed(
         _described(named[name], defined.get(name) or defined.get(named[name].bare or name))
         for name in sorted(named, key=lambda name: (name[0] or "", name[1]))
     )
-    return DescribedFeed(described, others, found.keys, found.extent)
+    return DescribedFeed(described, others, found.keys.with_forms(), found.extent)
 
 
 def _short_names(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from cdcwire.arrow.batches import MessagePlace
@@ -54,13 +55,22 @@ class KeyContradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyForm:
+    """The columns that keys of a table name, and the first row with such a key: its texts."""
+
+    names: frozenset[str]
+    place: MessagePlace
+    row: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class KeyFacts:
     """The Kafka keys of a share of a feed.
 
     ``keyed``: rows by table whose message has a key, and ``bare`` those without. ``unread``: rows
     whose key has a value that can't be compared with the row, or no value. ``contradicting``: rows
     whose key contradicts them. ``digests``: of these, without repeats, at most ``MAX_DIGESTS``.
-    ``first``: of these.
+    ``first``: of these. ``forms``: of the keys of each table, in the order of the feed.
     """
 
     keyed: Counter[TableName] = field(default_factory=Counter)
@@ -69,6 +79,22 @@ class KeyFacts:
     contradicting: int = 0
     digests: frozenset[int] = frozenset()
     first: tuple[KeyContradiction, ...] = ()
+    forms: Mapping[TableName, tuple[KeyForm, ...]] = field(default_factory=dict)
+
+    def with_forms(self) -> KeyFacts:
+        """Return the facts of a whole feed: a key of another form than the first contradicts it."""
+        others = {table: forms for table, forms in self.forms.items() if len(forms) > 1}
+        digests = (
+            _digest((table, sorted(sorted(each.names) for each in forms)))
+            for table, forms in others.items()
+        )
+        more = (each for table, forms in others.items() for each in _other_forms(table, forms))
+        return replace(
+            self,
+            contradicting=self.contradicting + sum(len(forms) - 1 for forms in others.values()),
+            digests=self._digests(frozenset(digests)),
+            first=tuple(islice(chain(self.first, more), FIRST_SHOWN)),
+        )
 
     def joined(self, other: KeyFacts) -> KeyFacts:
         """Return the facts of both shares."""
@@ -77,15 +103,35 @@ class KeyFacts:
             self.bare + other.bare,
             self.unread + other.unread,
             self.contradicting + other.contradicting,
-            self._digests(other),
+            self._digests(other.digests),
             (*self.first, *other.first)[:FIRST_SHOWN],
+            {
+                table: _joined_forms(self.forms.get(table, ()), other.forms.get(table, ()))
+                for table in (*self.forms, *other.forms)
+            },
         )
 
-    def _digests(self, other: KeyFacts) -> frozenset[int]:
+    def _digests(self, others: frozenset[int]) -> frozenset[int]:
         """Return the digests of both. Beyond the most they are not compared, so any will do."""
-        if not other.digests or len(self.digests) >= MAX_DIGESTS:
+        if not others or len(self.digests) >= MAX_DIGESTS:
             return self.digests
-        return self.digests | other.digests if self.digests else other.digests
+        return self.digests | others if self.digests else others
+
+
+def _joined_forms(ours: tuple[KeyForm, ...], theirs: tuple[KeyForm, ...]) -> tuple[KeyForm, ...]:
+    known = {each.names for each in ours}
+    return (*ours, *(each for each in theirs if each.names not in known))[:_MAX_FORMS]
+
+
+def _other_forms(table: TableName, forms: tuple[KeyForm, ...]) -> Iterator[KeyContradiction]:
+    """Yield each column that keys of a table have and earlier ones lack, or the other way round."""
+    earlier: frozenset[str] = frozenset()
+    for form in forms:
+        for name in sorted(earlier ^ form.names) if earlier else ():
+            in_key = _ABSENT if name not in form.names else _ABSENT_EARLIER
+            in_row = form.row.get(name, _text(UNAVAILABLE))
+            yield KeyContradiction(form.place, table, name, in_key, in_row)
+        earlier |= form.names
 
 
 @dataclass(slots=True)
@@ -101,7 +147,7 @@ class KeyChecking:
     _unread: int = 0
     _templates: dict[TableName, _Template] = field(default_factory=dict)
     _known: dict[TableName, _Places] = field(default_factory=dict)
-    _names: dict[TableName, set[frozenset[str]]] = field(default_factory=dict)
+    _forms: dict[TableName, dict[frozenset[str], KeyForm]] = field(default_factory=dict)
 
     def check(self, message: Message, change: Row | RowChange, place: MessagePlace) -> None:
         """Compare the key of a message with its row."""
@@ -128,6 +174,7 @@ class KeyChecking:
             self._contradicting,
             frozenset(self._digests),
             tuple(self._first),
+            {table: tuple(forms.values()) for table, forms in self._forms.items()},
         )
 
     def _read(
@@ -141,7 +188,7 @@ class KeyChecking:
         if content is None:
             self._unread += 1
             return
-        self._look_at_names(content, table, image, place)
+        self._look_at_form(content, table, image, place)
         places = self._places_of(content, table, image)
         compared, different = _compared(content, image, places)
         names_other = content.table is not None and content.table != table
@@ -155,26 +202,15 @@ class KeyChecking:
         else:
             self._learn(message.key, table, image, places)
 
-    def _look_at_names(
+    def _look_at_form(
         self, content: KeyContent, table: TableName, image: Image, place: MessagePlace
     ) -> None:
-        """Count a key that does not have the columns of the earlier keys of its table."""
+        """Keep the columns of a key, if no key of its table had just these before."""
         names = frozenset(column.name for column in content.columns.columns)
-        known = self._names.setdefault(table, set())
-        if names in known or len(known) >= _MAX_FORMS:
-            return
-        earlier = frozenset().union(*known)
-        known.add(names)
-        if not earlier:
-            return
-        self._contradicting += 1
-        if len(self._digests) < MAX_DIGESTS:
-            self._digests.add(_digest((table, sorted(map(sorted, known)))))
-        for name in sorted(earlier ^ names):
-            if len(self._first) < FIRST_SHOWN:
-                in_key = _ABSENT if name not in names else _ABSENT_EARLIER
-                in_row = _text(_value_of(image, name))
-                self._first.append(KeyContradiction(place, table, name, in_key, in_row))
+        known = self._forms.setdefault(table, {})
+        if names not in known and len(known) < _MAX_FORMS:
+            row = {column.name: _text(value) for column, value in zip(*image, strict=True)}
+            known[names] = KeyForm(names, place, row)
 
     def _places_of(self, content: KeyContent, table: TableName, image: Image) -> tuple[int, ...]:
         """Return where each column of a key is in its row."""
