@@ -22,6 +22,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
+    ArrayType,
     BitType,
     Column,
     DatetimeType,
@@ -107,13 +108,17 @@ MARIADB_ROWS: Rows = [
 ]
 POSTGRESQL_TYPES = """CREATE TABLE shop.types (id BIGINT PRIMARY KEY, t TIME(6), b BIT(64),
   c BIT(10), dt TIMESTAMP(3), ts TIMESTAMPTZ, d DATE, n NUMERIC, m NUMERIC(50,2), f REAL,
-  g DOUBLE PRECISION);
+  g DOUBLE PRECISION, w MONEY);
 SET TIME ZONE '+05:30';
 INSERT INTO shop.types VALUES
  (1, '23:59:59.123450', repeat('1', 64)::bit(64), B'1000000001', '1000-01-01 00:00:00.120',
   '2024-06-01 05:30:00.000001+05:30', '9999-12-31', 1.50,
-  123456789012345678901234567890123456789012345678.25, 0.1, 0.1),
- (2, '00:00:00', repeat('0', 64)::bit(64), B'0000000000', NULL, NULL, NULL, 7, NULL, NULL, 1e300);
+  123456789012345678901234567890123456789012345678.25, 0.1, 0.1, -1234.5),
+ (2, '00:00:00',
+  repeat('0', 64)::bit(64), B'0000000000', NULL, NULL, NULL, 7, NULL, NULL, 1e300, NULL);
+CREATE TABLE shop.lists (id BIGINT PRIMARY KEY, a NUMERIC[]);
+INSERT INTO shop.lists VALUES
+ (1, '{1.50,NULL,123456789012345678901234567890.123456789012345678901}'), (2, NULL);
 """
 POSTGRESQL_COLUMNS = (
     *(each for each in MARIADB_COLUMNS if each.name in ("id", "t", "b", "c", "dt", "ts", "d")),
@@ -121,15 +126,26 @@ POSTGRESQL_COLUMNS = (
     Column("m", DecimalType(50, 2)),
     Column("f", FloatType(32)),
     Column("g", FloatType(64)),
+    Column("w", DecimalType(19, 2)),
 )
 POSTGRESQL_ROWS: Rows = [
     (
         *(1, "23:59:59.123450", 2**64 - 1, 0b1000000001, "1000-01-01 00:00:00.120"),
         *("2024-06-01 00:00:00.000001", "9999-12-31", Decimal("1.50")),
         *(Decimal("123456789012345678901234567890123456789012345678.25"), 0.10000000149011612, 0.1),
+        Decimal("-1234.50"),
     ),
-    (2, "00:00:00.000000", 0, 0, None, None, None, Decimal(7), None, None, 1e300),
+    (2, "00:00:00.000000", 0, 0, None, None, None, Decimal(7), None, None, 1e300, None),
 ]
+# With the last digit of a number.
+LISTS = {
+    digit: (
+        Decimal("1.50"),
+        None,
+        Decimal(f"123456789012345678901234567890.12345678901234567890{digit}"),
+    )
+    for digit in (1, 2)
+}
 
 
 def values(key: int, name: str) -> tuple[object, ...]:
@@ -309,6 +325,27 @@ def test_types_of_a_database_equal_those_of_a_feed(table: Found, tmp_path: Path)
     file = tmp_path / "found.json"
     done = compare(source, url.replace("orders", "types"), password, file)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["precise", "string"])
+@pytest.mark.parametrize("table", ["postgresql"], indirect=True)
+def test_decimals_in_a_list_keep_all_digits(table: Found, mode: str, tmp_path: Path) -> None:
+    url, password = table
+    columns = (Column("id", IntType(64), nullable=False), Column("a", ArrayType(DecimalType())))
+    lists = Table("lists", "shop", columns=columns, key=("id",))
+    context = Context({"decimal-handling-mode": mode})
+    for digit, code in ((1, 0), (2, 1)):
+        rows = [
+            RowChange(lists, "insert", None, Image(columns, row), Position(lsn=row[0], commit_ms=0))
+            for row in ((1, LISTS[digit]), (2, None))
+        ]
+        folder = tmp_path / str(digit)
+        folder.mkdir()
+        messages = get_format("debezium-json").from_events(rows, context=context)
+        write_messages(str(folder / "messages.jsonl"), messages)
+        source = f"debezium-json:file:{folder}"
+        done = compare(source, url.replace("orders", "lists"), password, tmp_path / "found.json")
+        assert done.returncode == code, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)

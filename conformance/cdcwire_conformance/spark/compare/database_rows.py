@@ -100,6 +100,12 @@ def _postgresql_bits(column: Row) -> _Sent | None:
     return _Sent(f"({high} * 4294967296::numeric + {low})", kinds.BitType(column.length))
 
 
+def _postgresql_array(column: Row) -> _Sent | None:
+    if column.written != "_numeric":
+        return None
+    return _Sent("{}::text[]", kinds.ArrayType(kinds.DecimalType()))  # Spark cuts to 18 digits
+
+
 def _mariadb_text(kind: Callable[[int | None], kinds.Type]) -> _Form:
     """Give a column as text. ``kind``: of the digits of its fraction."""
     return lambda column: _Sent(_MARIADB_TEXT, kind(column.fraction))
@@ -144,6 +150,8 @@ _FORMS: Mapping[str, Mapping[str, _Form]] = MappingProxyType(
             "bit": _postgresql_bit,
             "bit varying": _postgresql_bits,
             "numeric": _decimal("{}::text"),
+            "money": lambda _: _Sent("{}::numeric::text", kinds.DecimalType(19, 2)),
+            "array": _postgresql_array,
         },
     }
 )
@@ -152,7 +160,7 @@ _CATALOGUE = """SELECT column_name AS name, data_type AS type, {written} AS writ
  character_maximum_length AS length
  FROM information_schema.columns WHERE lower(table_name) = lower({name}) AND table_schema = {schema}
  ORDER BY ordinal_position"""
-_WRITTEN = {"mariadb": "column_type", "postgresql": "data_type"}
+_WRITTEN = {"mariadb": "column_type", "postgresql": "udt_name"}
 OWN_SCHEMA = {"mariadb": "DATABASE()", "postgresql": "CURRENT_SCHEMA()"}
 _WITH_FRACTION = (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
 _SETTINGS = {
