@@ -8,7 +8,9 @@ from typing import NoReturn
 
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
+from cdcwire_conformance.visible import shortened
 
+MOST = 999_999_999  # of a number without a limit that has a reason
 MOST_JOBS = 256
 
 
@@ -60,11 +62,21 @@ def positive_argument(text: str) -> int:
     return number
 
 
+def count_argument(text: str, most: int = MOST) -> int:
+    """Return the number from 0 of a command line argument. Raises: ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0")
+    digits = text.lstrip("0") or "0"
+    if len(digits) > len(str(most)) or int(digits) > most:
+        raise argparse.ArgumentTypeError(f"{shortened(text, 40)} is too large; the most is {most}")
+    return int(digits)
+
+
 def jobs_argument(text: str) -> int:
     """Return how many processes a command line argument wants. Raises: ArgumentTypeError."""
-    number = integer_argument(text)
-    if not 1 <= number <= MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text:.40} is not a number from 1 to {MOST_JOBS}")
+    number = count_argument(text, MOST_JOBS)
+    if not number:
+        raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_JOBS}")
     return number
 
 

@@ -53,7 +53,7 @@ def test_number_arguments_are_refused_in_plain_words() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["encode", "craft", "latin.txt"], "latin.txt: not UTF-8 at byte 1"),
+        (["encode", "craft", "latin.txt"], "latin.txt: line 2: not UTF-8 at byte 0"),
         (["encode", "craft", "cut.json"], "cut.json: line 1: not JSON at character 6"),
         (["encode", "craft", "base64.json"], "not standard base64 with padding"),
         (["encode", "craft", "map.json"], "an entry of a map is a list of key and value"),

@@ -15,12 +15,10 @@ from cdcwire_conformance.cli.arguments import (
     with_value,
 )
 from cdcwire_conformance.corpus.case import Level
-from cdcwire_conformance.problems import MOST_JOBS, jobs_argument
+from cdcwire_conformance.problems import MOST_JOBS, count_argument, jobs_argument
 from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
-from cdcwire_conformance.visible import shortened
 
 DEFAULT_JOBS = 4
-MOST = 999_999_999  # of a number without a limit that has a reason
 MOST_MEBIBYTES = 4096  # of one answer
 MAX_CRASHES = 3
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
@@ -37,24 +35,15 @@ def _seconds(text: str) -> float:
     return number
 
 
-def _count(text: str, most: int = MOST) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0")
-    digits = text.lstrip("0") or "0"
-    if len(digits) > len(str(most)) or int(digits) > most:
-        raise argparse.ArgumentTypeError(f"{shortened(text, 40)} is too large; the most is {most}")
-    return int(digits)
-
-
 def _from_one(text: str) -> int:
-    number = _count(text)
+    number = count_argument(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is not a number from 1")
     return number
 
 
 def _answer_size(text: str) -> int:
-    number = _count(text, MOST_MEBIBYTES)
+    number = count_argument(text, MOST_MEBIBYTES)
     if not number:
         raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_MEBIBYTES}")
     return number * MEBIBYTE
@@ -63,7 +52,7 @@ def _answer_size(text: str) -> int:
 def _mebibytes(text: str) -> int:
     from cdcwire_conformance.testees.memory import can_measure
 
-    number = _count(text)
+    number = count_argument(text)
     if number and not can_measure():
         raise argparse.ArgumentTypeError("the memory of processes cannot be measured here")
     return number
@@ -111,7 +100,7 @@ class PropertyArguments(Arguments, title="generated messages, instead of cases")
     seed: int | None = with_value(
         "S",
         "generate the messages of seed S again (default: a random seed, which is reported)",
-        type=_count,
+        type=count_argument,
     )
     save: str | None = with_value(
         "DIR", "write what fails as golden cases into the golden folder DIR"
@@ -167,7 +156,7 @@ class TesteeArguments(Arguments, title="the testee"):
         "leave out some of the cases that one rule derives from one base case after each "
         f"crash. Leave out all of them after N crashes ({MAX_CRASHES}). 0: no limit. "
         "The run then also goes on after equal crashes on all of its first cases",
-        type=_count,
+        type=count_argument,
         default=MAX_CRASHES,
     )
 
@@ -194,7 +183,7 @@ class ResultArguments(Arguments, title="results"):
     show: int = with_value(
         "N",
         f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
-        type=_count,
+        type=count_argument,
         default=_SHOWN,
     )
 

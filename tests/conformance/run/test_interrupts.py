@@ -406,14 +406,14 @@ def test_interrupted_pool_ends_without_a_traceback(tmp_path: Path) -> None:
 
 
 ORPHANS = """
-import os, signal, sys, time
+import os, signal, time
+from functools import partial
 from cdcwire_conformance.processes import process_pool
 if __name__ == "__main__":
     with process_pool(2) as pool:
-        for _ in pool.map(print, "12"):  # so that both have started
+        for _ in pool.map(partial(print, flush=True), "12"):  # so that they have started
             pass
         pool.submit(time.sleep, 600)
-        sys.stdout.flush()
         os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -14,27 +14,23 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs groups of processes")
 LONGEST = 300  # seconds; nothing waits for so long
 
-# The processes of the report import this file again, as __mp_main__.
-REPORT = """
-import signal, sys, time
+CHAPTERS = """
+import time
 from pathlib import Path
-
-def wait(begin, end=""):
-    Path(begin).touch()
-    while not end or not Path(end).exists():
-        time.sleep(0.02)
-
-if __name__ == "__mp_main__" and "importing" in sys.argv:
-    wait("importing", "sent")
-
-from cdcwire_conformance.interrupts import interrupts_raise
-from cdcwire_evidence.report.write import Chapter, gather
 
 def make(folder):
     try:
-        wait("making")
+        Path("making").touch()
+        while True:
+            time.sleep(0.02)
     finally:
         Path("cleaned up").touch()
+"""
+REPORT = """
+import signal, sys
+from chapters import make
+from cdcwire_conformance.interrupts import interrupts_raise
+from cdcwire_evidence.report.write import Chapter, gather
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -44,16 +40,29 @@ if __name__ == "__main__":
         except KeyboardInterrupt:
             sys.exit(130)
 """
+# Python imports it when it starts, so a process of the report takes long to start.
+SLOW_START = """
+import sys, time
+from pathlib import Path
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    Path("starting").touch()
+    while not Path("sent").exists():
+        time.sleep(0.02)
+"""
 
 
-@pytest.mark.parametrize("step", ["importing", "making"])
+@pytest.mark.parametrize("step", ["starting", "making"])
 def test_interrupted_process_ends_without_a_traceback(step: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(REPORT)
+    (tmp_path / "chapters.py").write_text(CHAPTERS)
+    if step == "starting":
+        (tmp_path / "sitecustomize.py").write_text(SLOW_START)
     process = subprocess.Popen(
         [sys.executable, str(script), step],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
