@@ -24,6 +24,7 @@ from cdcwire.format import Format
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
+from cdcwire.storage.paths import OF_PATHS
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.meaning import NO_MEANING, Meaning
 from cdcwire_conformance.compare.orders import BothFacts
@@ -292,7 +293,7 @@ class Side:
         if field == "op" and self.format.comparing.snapshot_rows_are_inserts:
             return None  # reads are compared as inserts anyway
         if self.is_stored and field == "partition":
-            return None
+            verdict = OF_PATHS
         if field == "before of update" and self.has_old_images:
             return None
         if field in self.shown and verdict.verdict in ("option", "no"):
@@ -304,9 +305,7 @@ class Side:
             return f"{self.format.name} has them only with option {verdict.detail}"
         if verdict.verdict == "exact":
             return None
-        return (
-            f"{self.format.name}: {verdict}" if verdict.detail else f"{self.format.name} has none"
-        )
+        return f"{self.format.name}{f': {verdict}' if verdict.detail else ' has none'}"
 
 
 def terms_of(

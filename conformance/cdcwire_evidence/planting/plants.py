@@ -37,7 +37,7 @@ _OPERATION = ("insert against update", "updates that change nothing against inse
 _TIES = ("order of changes at one commit_ts", "order of changes at one sequence_id")
 _KEYS = ("Kafka keys",)
 _SOURCES = ("other members of source", "transaction", "ts_us", "ts_ns")
-_TYPES = ("types of columns",)
+TYPES = ("types of columns",)
 # What lines call the time at which a producer sent a message.
 _SENT = ("ts_ms of the envelope", "ts", "buildTs", "times of writing", "systemTime", "push_ts")
 _BINLOG = "binlog"
@@ -406,7 +406,7 @@ def _type(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
             for each in row.after.columns
         )
         found = replace(row, after=replace(row.after, columns=columns))
-        yield Plant("", f"type of {column.name} of event {at}", _with(events, at, found), _TYPES)
+        yield Plant("", f"type of {column.name} of event {at}", _with(events, at, found), TYPES)
 
 
 def _as_text(column: Column, value: Value) -> Value:

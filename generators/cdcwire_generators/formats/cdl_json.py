@@ -78,6 +78,5 @@ GENERATORS = FormatGenerators(
     feed=replace(CONNECT_FEED, family="postgresql by cdl"),
     round_trip=CdlRoundTrip,
     option_values=MappingProxyType({**CONNECT_OPTIONS, "data-store": ("POSTGRESQL", "OPENGAUSS")}),
-    lossy_values=MappingProxyType({"schemas-enable": ("false",)}),
     features=MappingProxyType({"tombstone": never, "schemas off": never, "definitions": never}),
 )

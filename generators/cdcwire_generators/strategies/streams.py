@@ -168,6 +168,7 @@ class _StreamWriter:
         self.events: list[Event] = []
         self.changes = 0
         self.commits = 0
+        self.left = -1  # the transaction in which a row last left its key
         self.rows: dict[int, list[_StreamRow]] = {n: [] for n in range(len(stream_tables))}
 
     def write(self, action: str) -> None:
@@ -205,6 +206,7 @@ class _StreamWriter:
         if op == "update":
             return self._update(table, rows, place)
         position = self._position_after(rows[place])
+        self.left = self.commits
         return RowChange(row_table(table), "delete", rows.pop(place).image, None, position)
 
     def _insert(self, table: Table, rows: list[_StreamRow]) -> RowChange:
@@ -213,6 +215,7 @@ class _StreamWriter:
         same = [place for place, row in enumerate(rows) if _has_key_of(table, row.image, after)]
         if same:  # the key is taken: what was drawn becomes the row's next state
             return self._updated(table, rows, same[0], after)
+        self._begin_if(self.left == self.commits)
         position = self._position(partition)
         rows.append(_StreamRow(after, partition, self.commits))
         is_read = self.domain.has_reads and self.draw(st.booleans())
@@ -230,15 +233,22 @@ class _StreamWriter:
 
     def _updated(self, table: Table, rows: list[_StreamRow], place: int, after: Image) -> RowChange:
         before = rows[place]
+        is_moved = bool(table.key) and not _has_key_of(table, before.image, after)
+        self._begin_if(is_moved and self.left == self.commits)
         position = self._position_after(before)
+        self.left = self.commits if is_moved else self.left
         rows[place] = _StreamRow(after, before.partition, self.commits)
         return RowChange(row_table(table), "update", before.image, after, position)
 
     def _position_after(self, row: _StreamRow) -> Position:
         """Return the position of a change of a row, which may begin another transaction."""
-        if row.commit == self.commits and not self.with_repeated_changes:
-            self.commits += 1
+        self._begin_if(row.commit == self.commits)
         return self._position(row.partition)
+
+    def _begin_if(self, is_repeated: bool) -> None:
+        """Begin another transaction before a change that would repeat one of a key."""
+        if is_repeated and not self.with_repeated_changes:
+            self.commits += 1
 
     def _position(self, partition: int | None) -> Position:
         self.changes += 1

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 from cdcwire.core.configuration import changefeed
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.options import option
+from cdcwire.model.carries import option as carried_by
 from cdcwire.model.kinds import DatetimeType
 from cdcwire.model.temporal import count_text
 
@@ -42,6 +43,10 @@ _LENGTHS: Mapping[DateSeparator, int] = MappingProxyType(
     {"none": 0, "year": 4, "month": 7, "day": 10}
 )
 
+_PARTITIONS = "enable-partition-separator"
+OF_PATHS = carried_by(_PARTITIONS)
+"""How a row's partition comes through: the path of its file has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PathLayout:
@@ -54,7 +59,7 @@ class PathLayout:
         settings=changefeed("sink.date-separator"),
     )
     has_partitions: bool = option(
-        "enable-partition-separator",
+        _PARTITIONS,
         True,
         "Give each partition of a table its own directory.",
         settings=changefeed("sink.enable-partition-separator"),

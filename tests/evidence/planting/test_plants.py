@@ -187,7 +187,7 @@ def test_pairs_have_each_form_of_debezium_that_a_producer_can_be_set_to() -> Non
         ("provide-transaction-metadata", True),
         ("schemas-enable", "false"),
     } <= drawn
-    assert {"year", "varchar(20)", "bigint unsigned"} & of_mysql
+    assert any("(" in source for source in of_mysql), of_mysql  # as MySQL declares types
     assert not any("." in source for source in of_mysql), of_mysql
 
 

@@ -6,6 +6,7 @@ Fields of events come from the path, the schema files and the options; kinds fro
 from __future__ import annotations
 
 from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, option
+from cdcwire.storage.paths import OF_PATHS
 
 _AS: dict[str, CarryVerdict] = {
     "bool": as_form("int8"),
@@ -38,7 +39,7 @@ CARRIES = Carries(
         "tx_id": NO,
         "commit_ms": NO,
         "sent_ms": NO,
-        "partition": EXACT,
+        "partition": OF_PATHS,
         "types": EXACT,
         "schema change": EXACT,
         "progress": EXACT,
