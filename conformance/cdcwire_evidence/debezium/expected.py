@@ -80,7 +80,7 @@ def expected_value(declared: str, text: str | None, modes: Modes) -> Value:
         case "numeric" | "price" | "money":
             return _decimal(text.replace("$", "").replace(",", ""), modes)
         case "bytea":
-            return _bytes(bytes.fromhex(text[2:]), modes)
+            return sent_bytes(bytes.fromhex(text[2:]), modes.binary)
         case "date":
             return text if modes.times == "isostring" else days_of(text)
         case "time":
@@ -200,8 +200,9 @@ def _decimal(text: str, modes: Modes) -> Value:
     return Decimal(text) if modes.decimals == "precise" else text
 
 
-def _bytes(raw: bytes, modes: Modes) -> Value:
-    match modes.binary:
+def sent_bytes(raw: bytes, mode: str) -> Value:
+    """Return what is sent for bytes. ``mode``: ``binary.handling.mode`` of any connector."""
+    match mode:
         case "hex":
             return raw.hex()
         case "base64":

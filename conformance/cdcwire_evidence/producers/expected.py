@@ -5,13 +5,13 @@ Nothing here knows a codec: a date is counted from its text, a decimal is its di
 
 from __future__ import annotations
 
-import base64
 import struct
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
 from cdcwire.model.kinds import Value
+from cdcwire_evidence.debezium.expected import sent_bytes
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  (a DATETIME has no zone)
 _MICROSECONDS = 10**6
@@ -50,7 +50,7 @@ def expected_value(declared: str, text: str | None, modes: Mapping[str, str]) ->
         case "datetime":
             return _in_unit(_microseconds_of(text), times, "us" if digits > 3 else "ms")
         case _ if base in _BYTES:
-            return _bytes(bytes.fromhex(text), modes["binary.handling.mode"])
+            return sent_bytes(bytes.fromhex(text), modes["binary.handling.mode"])
         case _:
             return text
 
@@ -103,15 +103,3 @@ def _in_unit(microseconds: int, times: str, adaptive: str) -> int:
         times == "adaptive_time_microseconds" and adaptive == "ms"
     )
     return microseconds // 1000 if in_milliseconds else microseconds
-
-
-def _bytes(raw: bytes, binary: str) -> Value:
-    match binary:
-        case "hex":
-            return raw.hex()
-        case "base64":
-            return base64.b64encode(raw).decode()
-        case "base64-url-safe":
-            return base64.urlsafe_b64encode(raw).decode()
-        case _:
-            return raw
