@@ -66,7 +66,14 @@ class BothFacts:
             for side, facts in self.of_sides
             if facts.is_complete and self._counted(facts) and not self._having(facts, name)
         ]
-        return f"no row of {self._feeds(lacking)} has it" if lacking else None
+        if lacking:
+            return f"no row of {self._feeds(lacking)} has it"
+        without = [
+            side
+            for side, facts in self.of_sides
+            if name in facts.lacked_by_deletes and not facts.bare_deletes
+        ]
+        return f"deletes of the {without[0]} feed lack it" if len(without) == 1 else None
 
     def is_in_no_row(self, order: Order) -> bool:
         """Return whether neither feed has a row with a place in an order.

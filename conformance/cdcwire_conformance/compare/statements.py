@@ -36,6 +36,14 @@ _NOT_COLUMNS = frozenset(
         *("CONSTRAINT", "PARTITION", "STATS_EXTENDED"),
     }
 )
+# What may follow the tables of a TRUNCATE or DROP without a change of its effect.
+_AFTER_NAMES = frozenset(
+    {
+        *("RESTRICT", "RESTART", "CONTINUE", "IDENTITY", "PURGE", "WAIT", "NOWAIT", "CONSTRAINTS"),
+        *("PRESERVE", "MATERIALIZED", "VIEW", "LOG", "DROP", "REUSE", "ALL", "STORAGE"),
+        *("IGNORE", "WHEN", "DELETE", "TRIGGERS", "IMMEDIATE"),
+    }
+)
 _OF_PARTITIONS = frozenset({"DROP", "TRUNCATE", "EXCHANGE", "CONVERT", "DISCARD", "IMPORT"})
 
 
@@ -120,12 +128,9 @@ class _Reader:
         cursor.skip("TABLE")
         cursor.skip("ONLY")
         names = self._names()
-        while not (cursor.token.kind == "end" or cursor.is_sign(";")):
-            if cursor.skip("CASCADE"):
-                why = "which other tables it empties is not known"
-                self.found.append(Effect("changes", self.schema, None, why=why))
-            else:
-                cursor.next()
+        if self._ends_with_cascade():
+            why = "which other tables it empties is not known"
+            self.found.append(Effect("changes", self.schema, None, why=why))
         for name in names:
             self._empty(name)
 
@@ -133,7 +138,9 @@ class _Reader:
         cursor = self.cursor
         if cursor.skip("TABLE"):
             self._if_exists()
-            for name in self._names():
+            names = self._names()
+            self._ends_with_cascade()
+            for name in names:
                 self._empty(name)
         elif cursor.word() in ("DATABASE", "SCHEMA"):
             database = None if cursor.skip("DATABASE") else self.database
@@ -207,6 +214,23 @@ class _Reader:
         found = Cursor(self.cursor.text, self.tokens)
         found.index = self.cursor.index
         return found
+
+    def _ends_with_cascade(self) -> bool:
+        """Read the words after the names of tables. Returns: whether other tables may change.
+
+        Raises: DdlError for what is not known, such as the rest of a name without quotes.
+        """
+        cursor = self.cursor
+        cursor.skip("*")
+        is_cascade = False
+        while not (cursor.token.kind == "end" or cursor.is_sign(";")):
+            if cursor.skip("CASCADE"):
+                is_cascade = True
+            elif cursor.word() in _AFTER_NAMES or cursor.token.kind == "number":
+                cursor.next()
+            else:
+                raise cursor.unexpected("the end of the statement")
+        return is_cascade
 
     def _if_exists(self) -> None:
         if self.cursor.skip("IF"):  # no table has this name without quotes

@@ -73,8 +73,8 @@ class RowFacts:
     counted where an option denies that there are any. ``clocks``: values in hours that a zone skips
     or repeats, by column. ``old_rows``: which rows show that old rows are whole.
     ``placed_deletes``, ``bare_deletes``: how many deletes have a position and how many have none,
-    of a format whose deletes may have none. ``upserts``: how many rows do not say whether they are
-    inserts.
+    of a format whose deletes may have none. ``lacked_by_deletes``: the fields that a placed one of
+    them lacks. ``upserts``: how many rows do not say whether they are inserts.
     """
 
     changes: int = 0
@@ -90,6 +90,7 @@ class RowFacts:
     bare_deletes: int = 0
     upserts: int = 0
     read_fields: Mapping[str, int] = field(default_factory=dict)
+    lacked_by_deletes: frozenset[str] = frozenset()
 
     @property
     def shown(self) -> frozenset[str]:
@@ -125,6 +126,7 @@ class RowFacts:
             self.bare_deletes + other.bare_deletes,
             self.upserts + other.upserts,
             _added(self.read_fields, other.read_fields),
+            self.lacked_by_deletes | other.lacked_by_deletes,
         )
 
 

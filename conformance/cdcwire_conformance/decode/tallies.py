@@ -7,6 +7,7 @@ a third of the time of the scan.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Any, TypeAlias
 
 from cdcwire.arrow.batches import MessagePlace
@@ -57,6 +58,7 @@ class RowTally:
         self._deletes_beyond_key = 0
         self._placed_deletes = 0
         self._bare_deletes = 0
+        self._lacked_by_deletes: set[str] = set()
         self._upserts = 0
         self._old_rows = OldRowsTally()
         self._bounds: dict[str, tuple[int, int]] = {}
@@ -114,10 +116,13 @@ class RowTally:
 
     def _add_places_of_deletes(self, deletes: Sequence[Change]) -> None:
         columns = _Positions(deletes)
-        numbers = [columns[name] for name in self._numbers]
-        bare = sum(all(value is None for value in values) for values in zip(*numbers, strict=True))
-        self._bare_deletes += bare
-        self._placed_deletes += len(deletes) - bare
+        numbers = zip(*(columns[name] for name in self._numbers), strict=True)
+        is_placed = [any(value is not None for value in values) for values in numbers]
+        self._placed_deletes += sum(is_placed)
+        self._bare_deletes += len(deletes) - sum(is_placed)
+        for name in FIELDS:
+            if None in compress(columns[name], is_placed):
+                self._lacked_by_deletes.add(name)
 
     def _add_positions(self, columns: _Positions, *, is_read: bool) -> None:
         for order in self._orders:
@@ -138,6 +143,7 @@ class RowTally:
             bare_deletes=self._bare_deletes,
             upserts=self._upserts,
             read_fields=dict(self._read_fields),
+            lacked_by_deletes=frozenset(self._lacked_by_deletes),
         )
 
     @property

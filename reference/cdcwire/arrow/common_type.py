@@ -55,6 +55,7 @@ def kind_by_definition(sent: kinds.Type, declared: kinds.Type) -> kinds.Type:
             (kinds.DecimalType(), kinds.FloatType())
             | (kinds.TextType(), (kinds.JsonType() | kinds.BytesType()))
             | (kinds.StructType(), (kinds.TextType() | kinds.BytesType()))
+            | (kinds.MapType(), kinds.JsonType())
             | (kinds.DatetimeType(), kinds.TimestampType())
             | (kinds.IntervalType(), kinds.IntervalType())
             # A feed may have BIGINT UNSIGNED as a signed number.

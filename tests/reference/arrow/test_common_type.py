@@ -91,6 +91,7 @@ DEFINED = [  # the kind of messages, of a definition, and of the column
     ("array<decimal>", "array<decimal(10,2)>", "array<decimal(10,2)>"),
     ("struct<x:float64>", "unknown", "struct<x:float64>"),
     ("map<text,text>", "json", "json"),
+    ("json", "map<text,text>", "json"),
     ("text", "struct<x:float64>", "text"),
     ("decimal(20,0)", "int64", "decimal(20,0)"),
     ("int64 unsigned", "int64", "int64 unsigned"),

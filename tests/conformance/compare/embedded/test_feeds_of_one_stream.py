@@ -230,3 +230,14 @@ def test_differences_of_changed_rows_are_those_of_all_other_pairs(
     in_general = compared(tmp_path / "directly", formats, events, others)
     assert in_general.tables == directly.tables
     assert len(directly.tables[0].differences) == (4 if formats[0] == "craft" else 3)
+
+
+@pytest.mark.parametrize("other", ["maxwell-json", "canal-json"])
+def test_a_time_that_deletes_of_avro_lack_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    monkeypatch.setitem(OPTIONS, "avro", {**OPTIONS["avro"], "dialect": "shipped,ticdc"})
+    events = [insert(1, 1), insert(2, 2), delete(3, 1)]
+    found = compared(tmp_path, (other, "avro"), events)
+    assert found.is_equal, found.tables
+    assert dict(found.left_out)["commit_ms"] == "deletes of the right feed lack it"
