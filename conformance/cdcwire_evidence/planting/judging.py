@@ -265,9 +265,10 @@ def _read_again(pair: Pair, form: FeedForm, events: Iterable[Event]) -> list[Eve
 def _compared(
     pair: Pair, folder: Path, right: str, events: tuple[Event, ...], compare: Compare
 ) -> Comparison:
+    tables, is_defined = pair.tables, pair.is_defined
     return compare(
-        pair.left.opened(folder / "left", pair.tables, pair.events),
-        pair.right.opened(folder / right, pair.tables, events),
+        pair.left.opened(folder / "left", tables, pair.events, is_defined=is_defined),
+        pair.right.opened(folder / right, tables, events, is_defined=is_defined),
         replace(
             DEFAULT_OPTIONS,
             definitions=pair.tables if pair.is_defined else (),

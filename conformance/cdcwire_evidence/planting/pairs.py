@@ -116,11 +116,11 @@ class FeedForm:
         file.write_text("".join(f"{json.dumps(each)}\n" for each in messages), "utf-8")
 
     def opened(
-        self, folder: Path, tables: tuple[Table, ...], events: Iterable[Event]
+        self, folder: Path, tables: tuple[Table, ...], events: Iterable[Event], *, is_defined: bool
     ) -> ComparedFeed:
-        """Return a feed that was written, as a comparison takes it."""
-        known: tuple[Table, ...] = ()
-        if not is_stored(self.format, self.options):
+        """Return a feed that was written, as a comparison takes it, with definitions or without."""
+        known = tables if is_defined else ()
+        if not is_defined and not is_stored(self.format, self.options):
             known = definitions_for(events, self.format, self.options, tables)
         source = parse_source(f"{self.format.name}:file:{folder}")
         return ComparedFeed(source, Context(self.options, known))

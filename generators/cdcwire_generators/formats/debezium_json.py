@@ -28,10 +28,12 @@ def _is_read(options: Options) -> bool:
     """Return False if a reader does not learn what it has to know.
 
     A strict reader does not take CDL's message of a connector that CDL lacks. A row by itself
-    without schema has a table only if the transform adds it.
+    without schema has a table only if the transform adds it, and a tombstone has no added fields.
     """
     is_bare = options.get("transforms") == "unwrap" and options.get("schemas-enable") == "false"
     if is_bare and "table" not in str(options.get("add-fields")):
+        return False
+    if is_bare and "delete-tombstone-handling-mode" in options:
         return False
     is_of_cdl = options.get("connector", "postgresql") == "postgresql"
     return is_of_cdl or options.get("dialect") != "cdl" or options.get("lint") != "strict"

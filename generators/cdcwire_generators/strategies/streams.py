@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,8 @@ from cdcwire_generators.strategies.names import schema_names, table_names
 from cdcwire_generators.strategies.rows import changed_images, images, positions
 from cdcwire_generators.strategies.tables import row_table, tables
 from cdcwire_generators.workloads.statements import quoted
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)  # one that a statement has without quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,8 @@ def schema_changes(
 
 
 def _in_statement(name: str | None) -> str | None:
-    """Return a name, quoted where a dot would make two names of it."""
-    return name if name is None or "." not in name else quoted(name)
+    """Return a name, quoted where it would not be read as one name."""
+    return name if name is None or _NAME.fullmatch(name) else quoted(name)
 
 
 def _named(
