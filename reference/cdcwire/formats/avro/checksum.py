@@ -15,7 +15,8 @@ from cdcwire.formats.avro.values import unwrapped
 from cdcwire.model.kinds import EnumType, SetType, TimestampType
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
-from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes
+from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes, vector_bytes
+from cdcwire.mysql.values import is_vector_text, read_vector
 
 _INTEGER_FORMS = frozenset(
     {
@@ -46,13 +47,13 @@ def row_checksum(
 def verify_checksum(datums: Datums, time_zone: str | None = None) -> bool | None:
     """Return whether a row's checksum is that of its values; None where that can't be said.
 
-    It can't where the row has none or where ``allowed`` leaves out a label. Nor can it where the
-    zone of a TIMESTAMP is not known and UTC does not fit.
+    It can't where the row has none, which 0 also says, or where ``allowed`` leaves out a label. Nor
+    can it where the zone of a TIMESTAMP is not known and UTC does not fit.
     """
     plan, values = datums.plan, datums.values
     place = plan.extension.get(CHECKSUM_FIELD)
     stated = None if place is None else values[place]
-    if not stated:
+    if stated in (None, "", "0"):
         return None
     columns = [(plan.fields[index], values[index]) for index in plan.columns]
     found = row_checksum(columns, time_zone)
@@ -74,7 +75,9 @@ def _bytes_of(plan: FieldPlan, datum: Datum, time_zone: str | None) -> bytes | N
         return number_bytes(int.from_bytes(datum, "big"))
     if isinstance(kind, (EnumType, SetType)):
         return _labelled(kind, datum)
-    if form in (Form.TEXT, Form.STRING, Form.BYTES, Form.DECIMAL_TEXT, Form.VECTOR):
+    if form is Form.VECTOR:
+        return vector_bytes(read_vector(datum)) if is_vector_text(datum) else None
+    if form in (Form.TEXT, Form.STRING, Form.BYTES, Form.DECIMAL_TEXT):
         if isinstance(kind, TimestampType):
             datum = _in_utc(datum, time_zone)
         raw = datum if isinstance(datum, bytes) else datum.encode()

@@ -19,7 +19,7 @@ from cdcwire.formats.simple.values import read_value
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire.model.temporal import temporal_text
-from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes
+from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes, vector_bytes
 
 _NUMBERS = (kinds.IntType, kinds.YearType, kinds.BitType, kinds.EnumType, kinds.SetType)
 
@@ -27,7 +27,8 @@ _NUMBERS = (kinds.IntType, kinds.YearType, kinds.BitType, kinds.EnumType, kinds.
 def warnings_of(row: Dml, definitions: Definitions) -> tuple[str, ...]:
     """Return what the checksums of a row give reason to doubt.
 
-    A row without some columns of its table has no checksum that could be made again.
+    A row without some columns of its table has no checksum that could be made again. A checksum of
+    0 says that TiDB wrote the row without one.
     """
     stated = row.checksum
     if stated is None:
@@ -41,7 +42,7 @@ def warnings_of(row: Dml, definitions: Definitions) -> tuple[str, ...]:
         ("current", row.data, stated.current),
         ("previous", row.old, stated.previous),
     ):
-        made = None if cells is None else row_checksum(row, cells, definitions)
+        made = row_checksum(row, cells, definitions) if cells is not None and sum_ else None
         if made is not None and made != sum_:
             problem = f"checksum {name} is {sum_}, and that of the row in the order of its table"
             found.append(f"{problem} is {made} ({CHECKSUM})")
@@ -84,6 +85,8 @@ def _bytes_of(column: Column, value: CellValue) -> bytes:
         return number_bytes(number)
     if isinstance(kind, kinds.FloatType):
         return float_bytes(read_value(column, value, 0))
+    if isinstance(kind, kinds.VectorType):
+        return vector_bytes(read_value(column, value, 0))
     if isinstance(value, Timestamp):
         text = temporal_text(kinds.TimestampType(zone=value.location), value.value, "+00:00")
         if text is None:

@@ -393,14 +393,16 @@ def test_checksum_is_that_of_the_values() -> None:
         column("e", "enum('a','b')", number=5),
         column("f", "float", number=6),
         column("n", "int", number=7),
+        column("v", "vector", number=8),
     )
-    values = (-1, "ab", Decimal("1.5"), 2**64 - 1, 2, 0.5, None)
+    values = (-1, "ab", Decimal("1.5"), 2**64 - 1, 2, 0.5, None, (1.0, -2.5))
     event = replace(row(), after=Image(columns, values))
     message, context = sent(event, **CHECKED)
     import zlib
 
     data = struct.pack("<q", -1) + struct.pack("<I", 2) + b"ab" + struct.pack("<I", 4) + b"1.50"
     data += struct.pack("<Q", 2**64 - 1) + struct.pack("<Q", 2) + struct.pack("<d", 0.5)
+    data += struct.pack("<I2f", 2, 1.0, -2.5)
     found = back(message, context)
     assert isinstance(found, RowChange)
     assert found.extra == {
@@ -416,6 +418,9 @@ def test_checksum_is_that_of_the_values() -> None:
     assert isinstance(lying, KafkaMessage)
     assert _verified(lying, context) is False
     assert FORMAT.explain(lying, context=context).warnings
+    (zero,) = FORMAT.from_events([replace(event, extra={"checksum": "0"})], context=context)
+    assert isinstance(zero, KafkaMessage)
+    assert _verified(zero, context) is None  # TiDB wrote the row without a checksum
     (empty,) = FORMAT.from_events([replace(event, extra={"checksum": ""})], context=context)
     assert isinstance(empty, KafkaMessage)
     assert (empty.value or b"").endswith(bytes.fromhex("000000"))

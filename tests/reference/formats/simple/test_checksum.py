@@ -26,6 +26,7 @@ VALUES: dict[str, tuple[str, object, bytes]] = {
     "d": ("decimal(5,2)", "-1.50", b"\x05\0\0\0-1.50"),
     "t": ("varchar(9)", "ü", b"\x02\0\0\0\xc3\xbc"),
     "x": ("varbinary(9)", "AP8=", b"\x02\0\0\0\0\xff"),
+    "v": ("vector(2)", "[1,-2.5]", struct.pack("<I2f", 2, 1, -2.5)),
     "n": ("int", None, b""),
     "ts": (
         "timestamp",
@@ -69,6 +70,10 @@ def test_other_checksum_is_a_warning_that_names_both() -> None:
     assert str(SUM) in warning
     assert str(SUM ^ 1) in warning
     assert warning.endswith("(simple: checksum)")
+
+
+def test_checksum_of_0_says_that_the_row_was_written_without_one() -> None:
+    assert warnings(0) == ()
 
 
 def test_corrupted_row_is_a_warning() -> None:
