@@ -20,11 +20,17 @@ from cdcwire_conformance.configuration.found import (
     public_address,
     unknown_text,
 )
+from cdcwire_conformance.configuration.routes import routed_selectors
 from cdcwire_conformance.configuration.toml_file import read_toml
 from cdcwire_conformance.visible import visible
 
 SINK_URI = "sink URI"
 _PROTOCOL = "protocol"
+_SELECTORS = "sink.column-selectors"
+_NOT_ROUTED = (
+    "the feed has other names of its tables, and a pattern has a form that is not read; "
+    "use the option column-selectors with these names"
+)
 _REGISTRY = "schema-registry"
 _QUEUES = frozenset({"kafka", "kafka+ssl", "pulsar", "pulsar+ssl", "pulsar+http", "pulsar+https"})
 _STORES = frozenset({"file", "nfs", "s3", "gcs", "gs", "azblob", "azure"})
@@ -154,15 +160,24 @@ def _read_uri(uri: str) -> tuple[list[Given], str, list[str]]:
 
 def _read_file(file: str) -> tuple[list[Given], list[str]]:
     """Return the settings of a changefeed's file, and warnings."""
-    values = list(_flat(read_toml(file, "--changefeed"), ""))
+    values = dict(_flat(read_toml(file, "--changefeed"), ""))
+    warnings = []
+    if _SELECTORS in values:
+        selectors = routed_selectors(values[_SELECTORS], values.get("sink.dispatchers"))
+        if selectors is None:
+            warnings.append(f"{file}: {_SELECTORS}: {_NOT_ROUTED}")
+        else:
+            values[_SELECTORS] = selectors
     known_names = option_settings("changefeed") | {"sink.protocol", "sink.schema-registry"}
     given, unknown = list[Given](), []
-    for name, value in values:
+    for name, value in values.items():
         if name in known_names:
             given.append(Given("changefeed", name, value, f"{file}: {name}"))
         elif not matches(name, _UNUSED_SETTINGS):
             unknown.append(visible(name))
-    return given, [f"{file}: {unknown_text(unknown)}"] if unknown else []
+    if unknown:
+        warnings.append(f"{file}: {unknown_text(unknown)}")
+    return given, warnings
 
 
 def _flat(table: Mapping[str, object], section: str) -> Iterator[tuple[str, object]]:

@@ -1,9 +1,9 @@
 """The parts of a row checksum, which TiDB makes: CRC32 over all columns.
 
 NULL is left out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A
-float is a double, little-endian. A VECTOR is the number of its items in 4 bytes, and each as a float
-of 4 bytes. All else is its length in 4 bytes, little-endian, and its bytes. TIMESTAMP is taken in
-UTC. A row that TiDB wrote without a checksum has 0.
+float is a double, little-endian. A VECTOR is the number of its items in 4 bytes, and each item as a
+float of 4 bytes. All else is its length in 4 bytes, little-endian, and its bytes. TIMESTAMP is
+taken in UTC. A row that TiDB wrote without a checksum has 0.
 """
 
 from __future__ import annotations

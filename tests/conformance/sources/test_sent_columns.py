@@ -73,6 +73,22 @@ def test_column_selectors_of_a_changefeed(
     check_every_verb(folder, words, sides)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="it needs the extra toml")
+def test_column_selectors_of_routed_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = (ID, text_column("b"), text_column("c"))
+    folder = prefix_of(tmp_path / "prefix", columns, f'"I","t","shop",{T + 1},1,"z"\r\n')
+    file = tmp_path / "changefeed.toml"
+    route = "dispatchers = [ { matcher = ['eu_*.*'], target-schema = 'shop' } ]\n[sink.csv]"
+    text = SELECTORS.replace("shop.*", "*.t").replace("[sink.csv]", route)
+    file.write_text(text)
+    assert after_of(folder, ["--changefeed", str(file)], capsys) == {"id": "1", "c": "z"}
+    file.write_text(text.replace("eu_*.*", "!a.*"))
+    assert main(["decode", "csv", str(folder), "--changefeed", str(file)]) == 0
+    assert "use the option column-selectors with these names" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("names", "rows"), [("id, c", '1,"z"'), ("id, b, c", '1,"y","z"')])
 def test_definition_with_the_columns_of_the_rows(
     names: str, rows: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
