@@ -22,6 +22,7 @@ from cdcwire_conformance.compare.deleted_rows import DeletedRows, deleted_rows, 
 from cdcwire_conformance.compare.last_state import LastState, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.result import RowPlace
 from cdcwire_conformance.compare.rules import CompareOptions, Side
+from cdcwire_conformance.decode.ahead import Ahead
 from cdcwire_conformance.decode.describe import Described, survey_feed
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
@@ -203,11 +204,16 @@ class OpenedFeed:
         return _included(self.source, options)
 
     def described(
-        self, options: CompareOptions, only: Only | None = None, *, workers: Workers
+        self,
+        options: CompareOptions,
+        only: Only | None = None,
+        *,
+        workers: Workers,
+        ahead: Ahead | None = None,
     ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
         """Return the feed with its facts, and the tables that it has rows of.
 
-        ``only``: the row changes that count. Raises: SchemaError.
+        ``only``: the row changes that count. ``ahead``: takes rows on the way. Raises: SchemaError.
         """
         shown = {own: name for name, own in self.renamed.items()}
         copies = (
@@ -225,6 +231,7 @@ class OpenedFeed:
             only=only,
             time_zone=options.time_zone,
             workers=workers,
+            ahead=ahead,
         )
         tables: dict[TableName, CanonicalTable] = {}
         aliases = dict(self.aliases)

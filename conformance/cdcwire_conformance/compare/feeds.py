@@ -17,7 +17,7 @@ from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable, Merged
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
-from cdcwire_conformance.compare.databases import named_by_database
+from cdcwire_conformance.compare.databases import NamedFeeds, named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_of_table
 from cdcwire_conformance.compare.final_tables import (
@@ -73,6 +73,7 @@ from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, withou
 from cdcwire_conformance.compare.wanted_names import check_names
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.ddl.schemas import schema_notes
+from cdcwire_conformance.decode.ahead import Ahead
 from cdcwire_conformance.decode.prefix import drop_lines
 from cdcwire_conformance.decode.reading import error_place, error_text
 from cdcwire_conformance.decode.workers import Workers
@@ -151,6 +152,11 @@ class Engine(Protocol):
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
 
+    def ahead(
+        self, left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+    ) -> tuple[Ahead | None, Ahead | None]:
+        """Return who takes rows of each feed in the first scan of it; None: nobody."""
+
     def compared(
         self, tasks: Sequence[TableTask], options: CompareOptions, report: Report
     ) -> Iterator[TableComparison]:
@@ -194,12 +200,8 @@ def compare_feeds(
     theirs = replace(theirs, renamed=options.meaning.renamed)
     notes = schema_notes(options.definitions, ours.opened.names | theirs.opened.names)
     options = options.defined_in(ours.opened.defined, theirs.opened.defined)
-    ours, own = ours.described(options, workers=workers)
-    theirs, others = theirs.described(right_definitions(options), workers=workers)
-    named = named_by_database(ours, own, theirs, others, options.meaning.databases)
-    (ours, own), (theirs, others) = named_like_each_other(
-        *named.left, *named.right, options.meaning
-    )
+    named = both_described(ours, theirs, options, workers, engine.ahead(ours, theirs, options))
+    (ours, own), (theirs, others) = named.left, named.right
     rows = ours.facts.names, theirs.facts.names
     check_names((own, others), options, rows[0] | rows[1])
     swapped = options.meaning.swapped(*rows)
@@ -227,6 +229,21 @@ def compare_feeds(
         raise SchemaError(f"nothing was decided: {problem} {options.min_rows:,}")
     inspect(ComparedFeeds(ours, theirs, {str(own[name]): name for name in own if name in others}))
     return replace(found, seconds=time.monotonic() - start)
+
+
+def both_described(
+    left: OpenedFeed,
+    right: OpenedFeed,
+    options: CompareOptions,
+    workers: Workers,
+    ahead: tuple[Ahead | None, Ahead | None] = (None, None),
+) -> NamedFeeds:
+    """Return both feeds with their facts and tables. ``ahead``: takes rows. Raises: SchemaError."""
+    left, ours = left.described(options, workers=workers, ahead=ahead[0])
+    right, theirs = right.described(right_definitions(options), workers=workers, ahead=ahead[1])
+    named = named_by_database(left, ours, right, theirs, options.meaning.databases)
+    ours_and_theirs = named_like_each_other(*named.left, *named.right, options.meaning)
+    return NamedFeeds(*ours_and_theirs, named.left_out)
 
 
 def compare_tables(

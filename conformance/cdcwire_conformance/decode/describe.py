@@ -32,6 +32,7 @@ from cdcwire.model.kinds import Column, EnumType, LabelForm, SetType, TextType
 from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.ddl import sent_columns
+from cdcwire_conformance.decode.ahead import Ahead
 from cdcwire_conformance.decode.clock_changes import zone_of
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
@@ -111,6 +112,7 @@ def survey_feed(
     only: Only | None = None,
     time_zone: str = UTC,
     workers: Workers = HERE,
+    ahead: Ahead | None = None,
 ) -> DescribedFeed:
     """Return the tables that have row changes in a feed, and its other events.
 
@@ -119,7 +121,8 @@ def survey_feed(
     the first message that breaks its format; "row" skips it, as decoding reports it.
     ``look_into_text``: decode all, and have text columns that hold ill-formed text as bytes.
     ``only``: of messages, the row changes that count; it gets them without values. ``time_zone``:
-    of local times of unknown zone. ``workers``: those who read it.
+    of local times of unknown zone. ``workers``: those who read it. ``ahead``: takes rows of JSON
+    lines, decoded on the way.
     Raises: SchemaError when a column has kinds that don't meet; ValueError for an option that is
     not known.
     """
@@ -141,6 +144,8 @@ def survey_feed(
         found = _found_in_prefix(workers, opened.prefix, survey)
     elif source.has_records:
         found = _found_in_records(workers, source, survey)
+    elif ahead is not None:
+        found = ahead.survey(source, survey)
     else:
         found = _found_in_lines(workers, source, survey, share_bytes)
     rewrite = format_.comparing.rewrite_name

@@ -11,7 +11,7 @@ from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
-from cdcwire.model.events import RowChange
+from cdcwire.model.events import Event, RowChange
 from cdcwire.model.names import TableName, full_name
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.opening import OpenedSource
@@ -75,49 +75,70 @@ def decode_tables(
             yield from _TableRows(jobs, open_file).batches(messages)
 
 
+class RowsByTable:
+    """Sorts the changes of messages by the tables of jobs, and makes batches of them."""
+
+    def __init__(self, jobs: Sequence[Job], open_file: OpenFile) -> None:
+        self.of_tables = [RowBatches(job, open_file) for job in jobs]
+        names = [(job.table.schema, job.table.table) for job in jobs]
+        self._numbers: dict[TableName, int] = {name: n for n, name in enumerate(names)}
+
+    def sorted(self, changes: Iterable[Row | Event]) -> dict[int, list[Change]]:
+        """Return the changes of the tables, by the number of a job."""
+        numbers = self._numbers
+        found: dict[int, list[Change]] = {}
+        for change in changes:
+            if isinstance(change, (Row, RowChange)):
+                table = change.table
+                name: TableName = (table.schema, table.name or "")
+                if table.database is not None and name not in numbers:
+                    name = full_name(table)
+                if name in numbers:
+                    found.setdefault(numbers[name], []).append(change)
+        return found
+
+    def added(
+        self, place: MessagePlace, changes: Iterable[Row | Event], size: int
+    ) -> Iterator[Numbered]:
+        """Take the changes of a message of ``size`` bytes, and yield batches that are full."""
+        for number, own in self.sorted(changes).items():
+            yield from ((number, each) for each in self.of_tables[number].added(place, own, size))
+
+    def waiting(self) -> Iterator[Numbered]:
+        """Yield the batches of the changes that are not yet in one."""
+        for number, rows in enumerate(self.of_tables):
+            yield from ((number, batch) for batch in rows.waiting())
+
+
 class _TableRows:
     """Decodes each message once, and gives its rows to their tables."""
 
     def __init__(self, jobs: Sequence[Job], open_file: OpenFile) -> None:
         first = jobs[0].context
-        names = [(job.table.schema, job.table.table) for job in jobs]
+        names = frozenset((job.table.schema, job.table.table) for job in jobs)
         chosen = [job.context.selection.columns for job in jobs]
         every = None if None in chosen else frozenset().union(*(each or () for each in chosen))
-        selection = replace(first.selection, tables=frozenset(names), columns=every)
-        context = replace(first, selection=selection)
-        self._decoder_at = place_decoder(jobs[0].format, context)
-        self._rows = [RowBatches(job, open_file) for job in jobs]
-        self._numbers: dict[TableName, int] = {name: n for n, name in enumerate(names)}
+        selection = replace(first.selection, tables=names, columns=every)
+        self._decoder_at = place_decoder(jobs[0].format, replace(first, selection=selection))
+        self._rows = RowsByTable(jobs, open_file)
 
     def batches(self, messages: Iterable[Located]) -> Iterator[Numbered]:
         """Yield the batches of messages, none left out."""
-        decoder_at, numbers = self._decoder_at, self._numbers
+        decoder_at, rows = self._decoder_at, self._rows
         for place, message in messages:
-            found: dict[int, list[Change]] = {}
             try:
                 changes = None if isinstance(message, RowProblem) else decoder_at(place)(message)
             except DecodeError:
                 changes = None
             if changes is None or isinstance(message, RowProblem):
                 yield from self._each_by_itself(place, message)
-                continue
-            for change in changes:
-                if isinstance(change, (Row, RowChange)):
-                    table = change.table
-                    name: TableName = (table.schema, table.name or "")
-                    if table.database is not None and name not in numbers:
-                        name = full_name(table)
-                    if name in numbers:
-                        found.setdefault(numbers[name], []).append(change)
-            size = len(message.value or b"")
-            for number, own in found.items():
-                yield from ((number, each) for each in self._rows[number].added(place, own, size))
-        for number, rows in enumerate(self._rows):
-            yield from ((number, batch) for batch in rows.waiting())
+            else:
+                yield from rows.added(place, changes, len(message.value or b""))
+        yield from rows.waiting()
 
     def _each_by_itself(
         self, place: MessagePlace, message: Message | RowProblem
     ) -> Iterator[Numbered]:
         """Decode a message that can't be read for each table. Not each need look into it."""
-        for number, rows in enumerate(self._rows):
+        for number, rows in enumerate(self._rows.of_tables):
             yield from ((number, batch) for batch in rows.batches([(place, message)]))

@@ -12,14 +12,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from cdcwire.feed import FeedError
 from cdcwire_conformance.decode.stored_rows import StoredData
 from cdcwire_conformance.decode.work import IN_ORDER_BYTES, Work, bytes_of
-from cdcwire_conformance.decode.workers import HERE, Found, Numbered, ThisProcess
+from cdcwire_conformance.decode.workers import HERE, Found, ThisProcess
 from cdcwire_conformance.processes import process_pool
 from cdcwire_conformance.sources.pieces import Piece
 
@@ -78,8 +78,8 @@ class _Processes(ThisProcess):
         return list(chain.from_iterable(self._pool.map(search, numbers, work.shares)))
 
     def in_order(
-        self, work: Work[T], read: Callable[[Sequence[T]], Iterator[Numbered]]
-    ) -> Iterator[Numbered]:
+        self, work: Work[T], read: Callable[[Sequence[T]], Iterator[tuple[int, Found]]]
+    ) -> Iterator[tuple[int, Found]]:
         """Yield what reading the shares of a feed gives, in their order.
 
         A large share, as a compressed file is, is read here: all its rows would come at once.
@@ -87,7 +87,7 @@ class _Processes(ThisProcess):
         if _is_small(work):
             yield from super().in_order(work, read)
             return
-        waiting: deque[Future[list[tuple[int, bytes]]] | Sequence[T]] = deque()
+        waiting: deque[Future[list[tuple[int, Any]]] | Sequence[T]] = deque()
         shares = iter(work.shares)
         while True:
             while len(waiting) < self._count * _AHEAD and (share := next(shares, None)) is not None:
@@ -109,21 +109,34 @@ def _is_small(work: Work[T]) -> bool:
 
 
 def _rows_as_bytes(
-    read: Callable[[Sequence[T]], Iterator[Numbered]], share: Sequence[T]
-) -> list[tuple[int, bytes]]:
-    """Return the rows of a share as Arrow streams, one for each table. Runs in another process."""
+    read: Callable[[Sequence[T]], Iterator[tuple[int, Any]]], share: Sequence[T]
+) -> list[tuple[int, Any]]:
+    """Return the rows of a share as Arrow streams, one for each table, then all other values.
+
+    Runs in another process.
+    """
+    others: list[tuple[int, Any]] = []
     sinks: dict[int, pa.BufferOutputStream] = {}
     writers: dict[int, pa.RecordBatchStreamWriter] = {}
     for number, batch in read(share):
+        if not isinstance(batch, pa.RecordBatch):
+            others.append((number, batch))
+            continue
         if number not in writers:
             sinks[number] = pa.BufferOutputStream()
             writers[number] = pa.ipc.new_stream(sinks[number], batch.schema)
         writers[number].write_batch(batch)
     for writer in writers.values():
         writer.close()
-    return [(number, sink.getvalue().to_pybytes()) for number, sink in sinks.items()]
+    found: list[tuple[int, Any]] = [
+        (number, sink.getvalue().to_pybytes()) for number, sink in sinks.items()
+    ]
+    return found + others
 
 
-def _rows_of_bytes(sent: list[tuple[int, bytes]]) -> Iterator[Numbered]:
-    for number, stream in sent:
-        yield from ((number, batch) for batch in pa.ipc.open_stream(stream))
+def _rows_of_bytes(sent: list[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    for number, each in sent:
+        if isinstance(each, bytes):
+            yield from ((number, batch) for batch in pa.ipc.open_stream(each))
+        else:
+            yield number, each

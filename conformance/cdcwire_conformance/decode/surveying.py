@@ -57,6 +57,8 @@ _BYTES_AT_ONCE = 1 << 20
 
 Name: TypeAlias = "tuple[str | None, str]"
 Only: TypeAlias = "Callable[[Row | RowChange], bool]"
+Changed: TypeAlias = "tuple[MessagePlace, Message | RowProblem, list[Row | RowChange] | None]"
+"""A message and its changes of rows; None: it can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +153,13 @@ class Survey:
     def found(self, messages: Iterable[Located], open_file: OpenFile = open_here) -> Surveyed:
         """Return what the messages have. Raises: FeedError, if errors are to stop."""
         with few_collections():
-            return _Surveying(self, open_file).survey(messages)
+            scan = Scan(self, open_file)
+            for _ in scan.changes_of(messages):
+                pass
+            return scan.found
 
 
-class _Surveying:
+class Scan:
     """One scan of messages. Layouts are distinguished by identity, and kept so that it holds."""
 
     def __init__(self, survey: Survey, open_file: OpenFile) -> None:
@@ -186,7 +191,11 @@ class _Surveying:
         self._zoned: frozenset[str] = frozenset()  # columns of local times in a named zone
         self._read: frozenset[str] = frozenset()  # columns of which values are read
 
-    def survey(self, messages: Iterable[Located]) -> Surveyed:
+    def changes_of(self, messages: Iterable[Located]) -> Iterator[Changed]:
+        """Scan messages, and yield each with its changes of rows.
+
+        Raises: FeedError, if errors are to stop.
+        """
         everything = self._decoder(None)
         is_cheap = self.survey_of.format.skips_columns and not self.survey_of.look_into_text
         is_cheap = is_cheap and not self._is_cut
@@ -195,6 +204,7 @@ class _Surveying:
             self._messages += 1
             if isinstance(message, RowProblem):
                 self._report(message, place)
+                yield place, message, None
                 continue
             try:
                 changes = self._row_changes(decode(place)(message), place)
@@ -208,6 +218,7 @@ class _Surveying:
                     self._learn(changes)
             except DecodeError as error:
                 self._report(problem_of(error), place)
+                yield place, message, None
                 continue
             if self._zoned:
                 for change in changes:
@@ -217,10 +228,12 @@ class _Surveying:
                     self._keys.check(message, change, place)
             if self._waiting.add(changes, place, message):
                 self._count()
+            yield place, message, changes
         self._count()
-        return self._surveyed()
 
-    def _surveyed(self) -> Surveyed:
+    @property
+    def found(self) -> Surveyed:
+        """The facts about all messages so far."""
         extent = Extent(self._messages)
         for tally in self._tallies.values():
             extent = extent.joined(tally.extent)

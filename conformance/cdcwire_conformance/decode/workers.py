@@ -62,8 +62,8 @@ class ThisProcess:
         return os.cpu_count() or 1
 
     def in_order(
-        self, work: Work[T], read: Callable[[Sequence[T]], Iterator[Numbered]]
-    ) -> Iterator[Numbered]:
+        self, work: Work[T], read: Callable[[Sequence[T]], Iterator[tuple[int, Found]]]
+    ) -> Iterator[tuple[int, Found]]:
         """Yield what reading the shares of a feed gives, in their order."""
         yield from read([each for share in work.shares for each in share])
 

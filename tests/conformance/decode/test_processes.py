@@ -20,11 +20,12 @@ from cdcwire.feed import FeedError
 from cdcwire.model.events import Event, RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.compare.embedded import kept_rows
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions, Mode
-from cdcwire_conformance.decode import many_tables, processes, work
+from cdcwire_conformance.decode import ahead, many_tables, processes, work
 from cdcwire_conformance.decode.processes import reading_processes
 from cdcwire_conformance.decode.work import Work, work_of_lines
 from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
@@ -61,7 +62,8 @@ def readers() -> Iterator[ThisProcess]:
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split small feeds as large ones are."""
     monkeypatch.setattr(processes, "LEAST_BYTES", 0)
-    for module in (processes, many_tables, work):
+    monkeypatch.setattr(kept_rows, "LEAST_BYTES", 0)
+    for module in (processes, many_tables, ahead, work):
         monkeypatch.setattr(module, "IN_ORDER_BYTES", SHARE)
     monkeypatch.setattr(work, "_LEAST_SHARE_BYTES", SHARE)
 
@@ -113,10 +115,11 @@ def test_processes_find_what_one_process_finds(
     assert compare_feeds(left, left, options, workers=readers).is_equal
 
 
+@pytest.mark.parametrize("name", ["canal-json", "maxwell-json"])
 def test_a_message_that_cannot_be_read_is_the_same_error(
-    tmp_path: Path, readers: ThisProcess
+    tmp_path: Path, readers: ThisProcess, name: str
 ) -> None:
-    feed = feed_of(tmp_path / "feed", "canal-json", events())
+    feed = feed_of(tmp_path / "feed", name, events())
     file = tmp_path / "feed" / "b.jsonl"
     lines = file.read_text().splitlines()
     lines[30] = lines[40] = '{"value": "e30="}'

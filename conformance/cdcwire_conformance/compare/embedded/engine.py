@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from cdcwire.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_differences
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
-from cdcwire_conformance.compare.embedded.shares import rows_of_share
+from cdcwire_conformance.compare.embedded.kept_rows import KeptRows, foretold_jobs
+from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, Write
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
@@ -31,7 +32,6 @@ from cdcwire_conformance.compare.feeds import (
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
 from cdcwire_conformance.compare.ill_formed import with_bytes
-from cdcwire_conformance.compare.last_state import Share
 from cdcwire_conformance.compare.result import (
     Comparison,
     RowDifference,
@@ -45,10 +45,9 @@ from cdcwire_conformance.compare.rules import (
     Window,
 )
 from cdcwire_conformance.compare.work import Work
+from cdcwire_conformance.decode.ahead import Ahead
 from cdcwire_conformance.decode.many_tables import decode_here
-from cdcwire_conformance.decode.opening import ready_job
-from cdcwire_conformance.decode.reading import Job
-from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
+from cdcwire_conformance.decode.workers import HERE, ThisProcess
 
 _ARROW_TYPES = {"STRING": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
 
@@ -70,7 +69,9 @@ def compare_feeds(
     be read, if errors are to stop.
     """
     try:
-        return compare_on(EmbeddedEngine(workers=workers), left, right, options, report, inspect)
+        with Room() as room:
+            engine = EmbeddedEngine(workers=workers, room=room)
+            return compare_on(engine, left, right, options, report, inspect)
     finally:
         gc.unfreeze()  # decoding freezes all objects, which suits a worker but not this process
 
@@ -82,6 +83,8 @@ class EmbeddedEngine:
     name: str = "embedded"
     is_exact: bool = False
     workers: ThisProcess = HERE
+    room: Room = field(default_factory=Room)
+    kept: tuple[KeptRows, KeptRows] = field(default_factory=lambda: (KeptRows(), KeptRows()))
 
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
@@ -89,28 +92,39 @@ class EmbeddedEngine:
             check_empty(options.differences_to)
             _write(options.differences_to, "none", [])  # so that the folder can be read
 
+    def ahead(
+        self, left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+    ) -> tuple[Ahead | None, Ahead | None]:
+        """Return who keeps rows of each feed in the first scan of it; None: nobody."""
+        jobs = foretold_jobs(left, right, options)
+        ours, theirs = (
+            kept.ahead(own, self.room, self.workers) if own else None
+            for kept, own in zip(self.kept, jobs, strict=True)
+        )
+        return ours, theirs
+
     def compared(
         self, tasks: Sequence[TableTask], options: CompareOptions, report: Report
     ) -> Iterator[TableComparison]:
         """Yield the comparison of the rows of each table, in their order."""
         if not tasks:
             return
-        with Room() as room:
-            work = Work(total=sum(each.rows for each in tasks))
-            report("decoding both feeds", work)
-            sides = []
-            for feed in (tasks[0].left, tasks[0].right):
-                found = {number: KeptBatches(room) for number in range(len(tasks))}
-                for number, batch in batches_of(feed, tasks, options, self.workers):
-                    found[number].append(batch)
-                    work = replace(work, done=work.done + batch.num_rows)
-                    report("decoding both feeds", work)
-                sides.append(found)
-            for number, task in enumerate(tasks):
-                report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
-                left, right = (side.pop(number) for side in sides)  # needed no more
-                table = compared_table(task.table, task.replaced, task.rules, options)
-                yield table.compared(left, right, writer_of(task.table, number, options))
+        work = Work(total=sum(each.rows for each in tasks))
+        report("decoding both feeds", work)
+        sides = []
+        for feed, kept in zip((tasks[0].left, tasks[0].right), self.kept, strict=True):
+            known = kept.of_tables(feed, tasks, options)
+            found = {number: KeptBatches(self.room) for number in range(len(tasks))} | known
+            for number, batch in batches_of(feed, tasks, options, self.workers, known):
+                found[number].append(batch)
+                work = replace(work, done=work.done + batch.num_rows)
+                report("decoding both feeds", work)
+            sides.append(found)
+        for number, task in enumerate(tasks):
+            report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
+            left, right = (side.pop(number) for side in sides)  # needed no more
+            table = compared_table(task.table, task.replaced, task.rules, options)
+            yield table.compared(left, right, writer_of(task.table, number, options))
 
     def unreadable(
         self,
@@ -129,58 +143,6 @@ class EmbeddedEngine:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class SharePass:
-    """The rows of a share of a table, which are decoded. ``number``: of the table.
-
-    ``own``: the table by the feed's own names. ``position``, ``is_last``: as in ``rows_of_share``.
-    """
-
-    number: int
-    own: CanonicalTable
-    share: Share
-    position: str | None
-    is_last: bool
-
-    def rows_in(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a decoded batch that are in the share."""
-        return rows_of_share([batch], self.share, self.position, is_last=self.is_last)
-
-
-def passes_of(feed: OpenedFeed, tasks: Sequence[TableTask]) -> list[list[SharePass]]:
-    """Return what is decoded in each pass through a feed. Those of a table are in their order.
-
-    Tables with the rows of one name are decoded in one pass, and each share of others in its own.
-    """
-    together: list[SharePass] = []
-    alone: list[list[SharePass]] = []
-    for number, task in enumerate(tasks):
-        shares = feed.shares_of(with_bytes(task.table, task.replaced))
-        found = [
-            SharePass(number, own, share, task.rules.position, place == len(shares))
-            for place, (own, share) in enumerate(shares, 1)
-        ]
-        own_name = feed.own_name((task.table.schema, task.table.table))
-        if [each.share.name for each in found] == [own_name]:
-            together += found
-        else:
-            alone += ([each] for each in found)
-    return [together, *alone] if together else alone
-
-
-def batches_of(
-    feed: OpenedFeed,
-    tasks: Sequence[TableTask],
-    options: CompareOptions,
-    workers: ThisProcess = HERE,
-) -> Iterator[Numbered]:
-    """Yield the batches of each table by its number, those of a table in its shares' order."""
-    for parts in passes_of(feed, tasks):
-        jobs = [job_for(feed, each.own, options) for each in parts]
-        for place, batch in decode_here(feed.opened, jobs, workers):
-            yield from ((parts[place].number, rows) for rows in parts[place].rows_in(batch))
-
-
 def compared_table(
     table: CanonicalTable,
     replaced: frozenset[str],
@@ -194,23 +156,6 @@ def compared_table(
     encoded = {name for each in encodings for name in each}
     ours, theirs = (ColumnChanges(replaced, cuts, each, encoded) for each in encodings)
     return ComparedTable(table, image, rules, options, (ours, theirs))
-
-
-def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> Job:
-    """Return how the rows of a table are decoded. ``own``: by the feed's own names."""
-    opened = feed.opened
-    job = Job(
-        opened.source.format,
-        feed.decoded_by,
-        own,
-        options.temporal,
-        time_zone=options.time_zone,
-        on_error=options.on_error,
-        has_lines=opened.source.kind == "jsonl",
-        pairs_rows=True,
-        order=feed.order,
-    )
-    return ready_job(job, skips_others=True)
 
 
 def errors_in(

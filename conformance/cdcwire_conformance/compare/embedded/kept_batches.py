@@ -74,6 +74,14 @@ class KeptBatches:
             self._writer = pa.ipc.new_stream(self._file, batch.schema, options=options)
         self._writer.write_batch(batch)
 
+    def drop(self) -> None:
+        """Forget all batches. Others may take their memory."""
+        self._room.left += sum(batch.nbytes for batch in self._in_memory)
+        self._in_memory = []
+        if self._file is not None:
+            self._file.close()
+            self._file = self._writer = None
+
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Yield all batches, in their order. None is added afterwards."""
         yield from self._in_memory

@@ -18,12 +18,11 @@ from cdcwire.model.kinds import Column
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.embedded.engine import (
     EmbeddedEngine,
-    batches_of,
     compared_table,
-    job_for,
     writer_of,
 )
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
+from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
 from cdcwire_conformance.compare.embedded.values import time_texts
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report, TableTask

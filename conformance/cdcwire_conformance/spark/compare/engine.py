@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire_conformance.compare.embedded.engine import compared_table, errors_in, job_for
+from cdcwire_conformance.compare.embedded.engine import compared_table, errors_in
+from cdcwire_conformance.compare.embedded.passes import job_for
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
@@ -87,6 +88,12 @@ class SparkEngine:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
         if options.differences_to is not None:
             begin_differences(self.spark, options.differences_to)
+
+    def ahead(
+        self, left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+    ) -> tuple[None, None]:
+        """Return nobody: executors keep no rows between two jobs."""
+        return None, None
 
     def compared(
         self, tasks: Sequence[TableTask], options: CompareOptions, report: Report

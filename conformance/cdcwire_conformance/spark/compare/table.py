@@ -19,8 +19,9 @@ from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column as TableColumn
 from cdcwire.model.names import TableName
-from cdcwire_conformance.compare.embedded.engine import compared_table, job_for
+from cdcwire_conformance.compare.embedded.engine import compared_table
 from cdcwire_conformance.compare.embedded.parquet import without_presence
+from cdcwire_conformance.compare.embedded.passes import job_for
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report, TableTask
 from cdcwire_conformance.compare.record import InputFile

@@ -1,0 +1,122 @@
+"""The rows of a feed that are decoded in the first scan of it, as a sample of both feeds foretells.
+
+They are used if the jobs of the comparison prove to be those that the sample foretold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from cdcwire.arrow.types import SchemaError
+from cdcwire.model.names import TableName
+from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
+from cdcwire_conformance.compare.embedded.passes import job_for, passes_of
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.feeds import TableTask
+from cdcwire_conformance.compare.foretold import foretold_tasks
+from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.decode.ahead import Ahead
+from cdcwire_conformance.decode.reading import Job
+from cdcwire_conformance.decode.work import bytes_of
+from cdcwire_conformance.decode.workers import ThisProcess
+from cdcwire_conformance.sources.pieces import Piece
+
+LEAST_BYTES = 4 << 20
+"""The size of both feeds from which on a sample of them takes less time than it saves."""
+
+
+@dataclass(slots=True)
+class KeptRows:
+    """Rows of one feed, by the numbers of their jobs in the first scan."""
+
+    _of_jobs: dict[int, tuple[Job, KeptBatches]] = field(default_factory=dict)
+
+    def ahead(self, jobs: Sequence[Job], room: Room, workers: ThisProcess) -> Ahead:
+        """Return who keeps the rows of some jobs."""
+        self._of_jobs = {number: (job, KeptBatches(room)) for number, job in enumerate(jobs)}
+        return Ahead(jobs, self._keep, self._drop, workers)
+
+    def of_tables(
+        self, feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
+    ) -> dict[int, KeptBatches]:
+        """Return the rows of tables that are kept, by the number of each, and forget all others."""
+        jobs = jobs_of(feed, tasks, options) if self._of_jobs else {}
+        kept = {_name(job): (job, batches) for job, batches in self._of_jobs.values()}
+        self._of_jobs = {}
+        found: dict[int, KeptBatches] = {}
+        for number, job in jobs.items():
+            foretold, batches = kept.get(_name(job), (None, None))
+            if batches is not None and foretold == job:
+                found[number] = batches
+        if feed.facts.databases and len(found) < len(tasks):
+            found = {}  # which of these a row belongs to depends on the others
+        used = set(map(id, found.values()))
+        for _, batches in kept.values():
+            if id(batches) not in used:
+                batches.drop()
+        return found
+
+    def _keep(self, number: int, batch: pa.RecordBatch) -> None:
+        if number in self._of_jobs:
+            self._of_jobs[number][1].append(batch)
+
+    def _drop(self, number: int) -> None:
+        if number in self._of_jobs:
+            self._of_jobs.pop(number)[1].drop()
+
+
+def foretold_jobs(
+    left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+) -> tuple[list[Job], list[Job]]:
+    """Return the jobs of both feeds that the first scans can do, as a sample foretells them."""
+    feeds = left, right
+    if any(feed.source.kind != "jsonl" for feed in feeds) or _bytes_of(feeds) < LEAST_BYTES:
+        return [], []
+    tasks = foretold_tasks(left, right, options)
+    if not tasks:
+        return [], []
+    foretold = tasks[0].left, tasks[0].right
+    ours, theirs = (list(jobs_of(feed, tasks, options).values()) for feed in foretold)
+    return [job for job in ours if _can_be_done(job, left)], [
+        job for job in theirs if _can_be_done(job, right)
+    ]
+
+
+def jobs_of(
+    feed: OpenedFeed, tasks: Sequence[TableTask], options: CompareOptions
+) -> dict[int, Job]:
+    """Return how the rows of tables are decoded, by the number of each.
+
+    Tables are left out that have rows of several names, or not all rows of one.
+    """
+    parts = [part for each in passes_of(feed, tasks) for part in each]
+    numbers = Counter(part.number for part in parts)
+    return {
+        part.number: job_for(feed, part.own, options)
+        for part in parts
+        if numbers[part.number] == 1 and part.is_whole
+    }
+
+
+def _can_be_done(job: Job, feed: OpenedFeed) -> bool:
+    """Return whether the first scan of a feed decodes what a job does, and a batch can have it."""
+    opened = feed.opened.context
+    if job.format.skips_columns or replace(job.context, selection=opened.selection) != opened:
+        return False
+    try:
+        return job.builder.table == job.table
+    except SchemaError:
+        return False
+
+
+def _bytes_of(feeds: Iterable[OpenedFeed]) -> int:
+    files = (file for feed in feeds for file in feed.source.files)
+    return bytes_of(map(Piece.whole, files))
+
+
+def _name(job: Job) -> TableName:
+    return job.table.schema, job.table.table

@@ -1,0 +1,101 @@
+"""What is decoded of a feed to compare its tables: in which passes, and by which jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cdcwire.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.embedded.shares import rows_of_share
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.feeds import TableTask
+from cdcwire_conformance.compare.ill_formed import with_bytes
+from cdcwire_conformance.compare.last_state import Share
+from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.decode.many_tables import decode_here
+from cdcwire_conformance.decode.opening import ready_job
+from cdcwire_conformance.decode.reading import Job
+from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
+
+
+@dataclass(frozen=True, slots=True)
+class SharePass:
+    """The rows of a share of a table, which are decoded. ``number``: of the table.
+
+    ``own``: the table by the feed's own names. ``position``, ``is_last``: as in ``rows_of_share``.
+    """
+
+    number: int
+    own: CanonicalTable
+    share: Share
+    position: str | None
+    is_last: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all rows of its name are in the share."""
+        return self.share.since is None and self.share.until is None and self.is_last
+
+    def rows_in(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a decoded batch that are in the share."""
+        return rows_of_share([batch], self.share, self.position, is_last=self.is_last)
+
+
+def passes_of(feed: OpenedFeed, tasks: Sequence[TableTask]) -> list[list[SharePass]]:
+    """Return what is decoded in each pass through a feed. Those of a table are in their order.
+
+    Tables with the rows of one name are decoded in one pass, and each share of others in its own.
+    """
+    together: list[SharePass] = []
+    alone: list[list[SharePass]] = []
+    for number, task in enumerate(tasks):
+        shares = feed.shares_of(with_bytes(task.table, task.replaced))
+        found = [
+            SharePass(number, own, share, task.rules.position, place == len(shares))
+            for place, (own, share) in enumerate(shares, 1)
+        ]
+        own_name = feed.own_name((task.table.schema, task.table.table))
+        if [each.share.name for each in found] == [own_name]:
+            together += found
+        else:
+            alone += ([each] for each in found)
+    return [together, *alone] if together else alone
+
+
+def batches_of(
+    feed: OpenedFeed,
+    tasks: Sequence[TableTask],
+    options: CompareOptions,
+    workers: ThisProcess = HERE,
+    known: Collection[int] = (),
+) -> Iterator[Numbered]:
+    """Yield the batches of each table by its number, those of a table in its shares' order.
+
+    ``known``: the numbers of tables that are left out.
+    """
+    for found in passes_of(feed, tasks):
+        parts = [each for each in found if each.number not in known]
+        if not parts:
+            continue
+        jobs = [job_for(feed, each.own, options) for each in parts]
+        for place, batch in decode_here(feed.opened, jobs, workers):
+            yield from ((parts[place].number, rows) for rows in parts[place].rows_in(batch))
+
+
+def job_for(feed: OpenedFeed, own: CanonicalTable, options: CompareOptions) -> Job:
+    """Return how the rows of a table are decoded. ``own``: by the feed's own names."""
+    opened = feed.opened
+    job = Job(
+        opened.source.format,
+        feed.decoded_by,
+        own,
+        options.temporal,
+        time_zone=options.time_zone,
+        on_error=options.on_error,
+        has_lines=opened.source.kind == "jsonl",
+        pairs_rows=True,
+        order=feed.order,
+    )
+    return ready_job(job, skips_others=True)
