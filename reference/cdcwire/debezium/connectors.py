@@ -62,7 +62,7 @@ class SourceOf:
     ``has_undeclared``: a payload may have members that its schema lacks. ``is_written``: the
     encoder writes it. ``has_placeholder``: a value may be one that the producer did not have.
     ``escapes_labels``: each backslash of a label has one before it, and rows of the log have their
-    labels so. ``defaults_since``: the first version that writes the defaults of columns.
+    labels so before 3.7. ``defaults_since``: the first version that writes the defaults of columns.
     ``long_names_since``: the first version whose schemas and topics have the database in their
     names. ``counts_by_database``: the borders of transactions have it in the names of tables.
     ``transaction_place``: the field of the position that all changes of a transaction share.
@@ -175,8 +175,8 @@ ORACLE = SourceOf(
         Member("redo_sql", "string", "redo_sql", since=(2, 6)),
         Member("row_id", "string", "row_id", since=(2, 7)),
         Member("commit_ts_ms", "int64", "commit_ts_ms", since=(3, 1)),
-        Member("start_scn", "string", "start_scn", since=(3, 2)),
-        Member("start_ts_ms", "int64", "start_ts_ms", since=(3, 2)),
+        Member("start_scn", "string", "start_scn", since=(3, 1)),
+        Member("start_ts_ms", "int64", "start_ts_ms", since=(3, 1)),
         Member("txSeq", "int64", "tx_seq", since=(3, 2)),
     ),
     counts_by_database=True,

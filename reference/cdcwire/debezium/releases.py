@@ -1,18 +1,22 @@
 """Changes of Debezium's releases in the values of rows, and in the events that are sent.
 
-Source: debezium-json, "Limits of values"; the connectors' code and messages of 1.9.8, 2.7.4 and
-3.6.1. Types that a release changed need no entry: their values are compared in a common type.
+Source: debezium-json, "Limits of values"; the connectors' code at the tags of the releases.
+Messages of 1.9.8, 2.7.4, 3.2.0 and 3.6.1 were read too. Types that a release changed need no
+entry: their values are compared in a common type. A NULL that a release mended has none either,
+since it would hide a value that was lost.
 """
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
-from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID
+from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN
 from cdcwire.core.releases import ReleaseChange, Shown
 from cdcwire.model.kinds import UNAVAILABLE
 
 _BINLOGS = frozenset({BINLOG.name, GTID.name})
+_POSTGRESQL = frozenset({LSN.name})
 _NEGATIVE_TIME = re.compile(r"-([0-9]{1,3}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?", re.ASCII)
 _HOUR, _SIX_BITS, _TEN_BITS = 12, 0x3F, 0x3FF
 _LARGEST_INT = 2**31 - 1  # of Java: more nanoseconds become this
@@ -29,6 +33,13 @@ def _explains_negative_time(kind: str, before: Shown, after: Shown) -> bool:
     (*own, own_fraction), (hours, minutes, seconds, fraction) = map(_parts, (wrong, right))
     packed = hours << _HOUR | minutes << 6 | seconds
     return _micros(*own) + own_fraction in _read_wrongly(packed, fraction)
+
+
+def _explains_lost_sign(kind: str, before: Shown, after: Shown) -> bool:
+    # A snapshot has a text, whose hours were read as a number: -00 is 0.
+    return (
+        kind == "time" and isinstance(before, str) and before[:3] == "00:" and after == f"-{before}"
+    )
 
 
 def _parts(time: re.Match[str]) -> tuple[int, int, int, int]:
@@ -64,12 +75,87 @@ def _micros(hours: int, minutes: int, seconds: int) -> int:
 
 
 def _explains_zero_timestamp(kind: str, before: Shown, after: Shown) -> bool:
+    return _is_zero_timestamp(kind, before) and after is None
+
+
+def _explains_default_of_zero(kind: str, before: Shown, after: Shown) -> bool:
+    return _is_zero_timestamp(kind, before) and isinstance(after, str)
+
+
+def _is_zero_timestamp(kind: str, value: Shown) -> bool:
     # MySQL's first TIMESTAMP is one second later, so this one is a zero.
-    return kind.startswith("timestamp") and before == "1970-01-01 00:00:00" and after is None
+    return kind.startswith("timestamp") and value == "1970-01-01 00:00:00"
 
 
 def _explains_placeholder(kind: str, before: Shown, after: Shown) -> bool:
     return kind.startswith(("text", "bytes")) and before is None and after is UNAVAILABLE
+
+
+# Infinity, as microseconds, wrapped in nanoseconds; since 3.6 it is the last or the first number.
+_INFINITIES = {
+    ("1969-12-31 23:59:30.424192", "2262-04-11 23:47:16.854775807"),
+    ("1970-01-01 00:00:22.375808", "1677-09-21 00:12:43.145224192"),
+}
+
+
+def _explains_infinity(kind: str, before: Shown, after: Shown) -> bool:
+    return kind.startswith("datetime") and (before, after) in _INFINITIES
+
+
+_MOMENT = re.compile(r"([+-]?[0-9]{4,6})-([0-9]{2})-([0-9]{2}) (.*)", re.ASCII)
+_TODAYS = -32045  # in the formula of the day number: the centuries that have no leap day
+_JULIAN = -32083
+
+
+def _explains_julian_date(kind: str, before: Shown, after: Shown) -> bool:
+    if not kind.startswith(("datetime", "timestamp")):
+        return False
+    if not isinstance(before, str) or not isinstance(after, str):
+        return False
+    wrong, right = map(_MOMENT.fullmatch, (before, after))
+    if wrong is None or right is None or wrong[4] != right[4]:
+        return False
+    sent, kept = _date_of(wrong), _date_of(right)
+    return kept < (1582, 10, 15) and _day_of(sent, _TODAYS) == _day_of(kept, _JULIAN)
+
+
+def _date_of(moment: re.Match[str]) -> tuple[int, int, int]:
+    return int(moment[1]), int(moment[2]), int(moment[3])
+
+
+def _day_of(date: tuple[int, int, int], calendar: int) -> int:
+    """Return the Julian day number of a date in one of the two calendars."""
+    year, month, day = date
+    years, months = divmod(year * 12 + month + 57597, 12)  # from March of 4801 BC
+    leap_days = years // 4 + (years // 400 - years // 100 if calendar == _TODAYS else 0)
+    return day + (153 * months + 2) // 5 + 365 * years + leap_days + calendar
+
+
+def _explains_money(kind: str, before: Shown, after: Shown) -> bool:
+    if not kind.startswith("decimal") or not isinstance(before, str) or not isinstance(after, str):
+        return False
+    exact = Decimal(after)
+    if abs(exact) < 2**53 / 100 or not exact.is_finite():
+        return False
+    return Decimal(before) == Decimal(repr(float(exact))).quantize(exact)
+
+
+def _explains_wrapped_integer(kind: str, before: Shown, after: Shown) -> bool:
+    if not kind.startswith("int") or not isinstance(before, str) or not isinstance(after, str):
+        return False
+    return int(before) < 0 and int(before) + 2**32 == int(after)
+
+
+_ESCAPED = re.compile(r"\\([,\\])")
+
+
+def _explains_label(kind: str, before: Shown, after: Shown) -> bool:
+    if not kind.startswith(("enum", "set", "text")):
+        return False
+    if not isinstance(before, str) or not isinstance(after, str):
+        return False
+    escaped = after.replace(",", "\\,")  # as rows of the log had it
+    return before in (escaped, _ESCAPED.sub(r"\1", escaped))
 
 
 RELEASES = (
@@ -83,6 +169,12 @@ RELEASES = (
         _explains_negative_time,
     ),
     ReleaseChange(
+        (2, 5, 3),
+        "negative TIME of less than an hour, without its sign in snapshots before Debezium 2.5.3",
+        _BINLOGS,
+        _explains_lost_sign,
+    ),
+    ReleaseChange(
         (3, 6),
         "zero TIMESTAMP, 1970 before Debezium 3.6 and NULL since then",
         _BINLOGS,
@@ -90,8 +182,44 @@ RELEASES = (
     ),
     ReleaseChange(
         (3, 6),
+        "zero TIMESTAMP, 1970 before Debezium 3.6 and the default of its column since then",
+        _BINLOGS,
+        _explains_default_of_zero,
+    ),
+    ReleaseChange(
+        (3, 6),
         "column of type max that did not change, NULL before Debezium 3.6 and not sent since then",
         frozenset({CHANGE_LSN.name}),
         _explains_placeholder,
+    ),
+    ReleaseChange(
+        (3, 6),
+        "infinity in nanoseconds, another time before Debezium 3.6",
+        _POSTGRESQL,
+        _explains_infinity,
+    ),
+    ReleaseChange(
+        (3, 6),
+        "time before 1582, of the Julian calendar in snapshots before Debezium 3.6",
+        _POSTGRESQL,
+        _explains_julian_date,
+    ),
+    ReleaseChange(
+        (3, 6),
+        "money of 16 digits or more, through a double in snapshots before Debezium 3.6",
+        _POSTGRESQL,
+        _explains_money,
+    ),
+    ReleaseChange(
+        (3, 6, 1),
+        "INTEGER UNSIGNED from 2^31 on, negative before Debezium 3.6.1",
+        _BINLOGS,
+        _explains_wrapped_integer,
+    ),
+    ReleaseChange(
+        (3, 7),
+        "label with a comma or a backslash, escaped otherwise before Debezium 3.7",
+        _BINLOGS,
+        _explains_label,
     ),
 )

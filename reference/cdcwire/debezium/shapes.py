@@ -148,7 +148,7 @@ class Shape:
     def _labels(self, *, is_snapshot: bool) -> LabelForm:
         if not self.source.escapes_labels:
             return "least"
-        return "listed" if is_snapshot else "sent"
+        return "listed" if is_snapshot or self.version >= (3, 7) else "sent"
 
 
 OLDEST_SHAPE = Shape(POSTGRESQL, OLDEST)

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import UNAVAILABLE, Column, IntType, TextType, TimestampType, TimeType
+from cdcwire.model.kinds import (
+    UNAVAILABLE,
+    Column,
+    DatetimeType,
+    IntType,
+    TextType,
+    TimestampType,
+    TimeType,
+)
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -122,6 +130,26 @@ def test_column_that_an_update_did_not_touch(
     )
     assert run(capsys, left, right)[0] == 1
     code, text = run(capsys, left, right, "--profile", "debezium-3.5:debezium-3.6")
+    assert code == 0, text
+
+
+@pytest.mark.parametrize(
+    ("form", "old", "new"),
+    [("us", -62135769600000000, -62135596800000000), ("ns", -29575808000, 2**63 - 1)],
+)
+def test_times_of_postgresql(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: Any, old: int, new: int
+) -> None:
+    """0001-01-01 in a snapshot, and infinity in nanoseconds."""
+    at = Column("at", DatetimeType(form=form), "timestamp")
+    table = Table("t", "public", "shop", columns=(ID, at), key=("id",))
+    left, right = (
+        feed(tmp_path / name, [(1, value)], "postgresql", table)
+        for name, value in (("a", old), ("b", new))
+    )
+    assert run(capsys, left, right)[0] == 1
+    assert run(capsys, left, right, "--profile", "debezium-3.6:debezium-3.6")[0] == 1
+    code, text = run(capsys, left, right, "--profile", "debezium-3.2:debezium-3.6")
     assert code == 0, text
 
 
