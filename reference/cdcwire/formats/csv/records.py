@@ -22,6 +22,7 @@ MAX_COLUMNS = 4096  # TiDB's limit
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
 _COMMIT_TS = re.compile(rb"[1-9][0-9]{16,19}")  # of this century
 _MAY_BE_COMMIT_TS = "; the first may be the commit-ts of include-commit-ts"
+_NO_HANDLE = "; TiCDC's new architecture writes no handle: set output-handle-key=false"
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
 _WORDS = {b"true": True, b"false": False}
@@ -97,9 +98,10 @@ def _fields(
         problem = f"a record of {meta.count} fields has no columns"
         raise DecodeError(problem, meta.end, CLAUSE_RECORD)
     if count is not None and len(fields) != count:
+        hint = _NO_HANDLE if meta.settings.output_handle_key else ""
         problem = (
-            f"{len(fields)} columns, where {count} are expected; the columns of a schema file "
-            "include virtual generated ones and those that column-selectors leaves out. "
+            f"{len(fields)} columns, where {count} are expected{hint}; the columns of a schema "
+            "file include virtual generated ones and those that column-selectors leaves out. "
             "Give column-selectors or a definition of exactly the columns in the rows"
         )
         raise DecodeError(problem, _end(reader), CLAUSE_RECORD)
@@ -136,10 +138,10 @@ class _Meta:
         self.count += 1
         return self.reader.field()
 
-    def _string(self, clause: str) -> bytes:
+    def _string(self, clause: str, hint: str = "") -> bytes:
         field = self._field()
         if self.settings.quote and not field.is_quoted:
-            raise DecodeError(f"{field.raw[:80]!r:.80} is not quoted", self.start, clause)
+            raise DecodeError(f"{field.raw[:80]!r:.80} is not quoted{hint}", self.start, clause)
         return text_of(field, self.settings)
 
     def names(self) -> tuple[Operation, str, str]:
@@ -186,17 +188,17 @@ class _Meta:
 
     def handle_key(self) -> Handle:
         clause = "csv: handle key"
-        raw = self._string(clause)
+        raw = self._string(clause, _NO_HANDLE)
         if not is_clustered(raw):
-            return self._integer(raw, -_INT64_END, _INT64_END, clause)
+            return self._integer(raw, -_INT64_END, _INT64_END, clause, _NO_HANDLE)
         try:
             return raw.decode()
         except UnicodeDecodeError:
             return raw
 
-    def _integer(self, digits: bytes, low: int, high: int, clause: str) -> int:
+    def _integer(self, digits: bytes, low: int, high: int, clause: str, hint: str = "") -> int:
         if not _INTEGER.fullmatch(digits) or not low <= int(digits) < high:
-            problem = f"{digits[:80]!r:.80} is not an integer of {low} to {high - 1}"
+            problem = f"{digits[:80]!r:.80} is not an integer of {low} to {high - 1}{hint}"
             raise DecodeError(problem, self.start, clause)
         return int(digits)
 
