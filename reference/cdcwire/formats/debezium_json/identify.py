@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.connect.identify import Part, part_of, tombstone_guess
-from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, offset_of
+from cdcwire.core.guess import NO_OPTIONS, Guess, JsonObject, OptionValues, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.debezium.message import OPERATIONS
@@ -60,7 +60,9 @@ def _by_value(message: KafkaMessage) -> Guess | None:
     if "source" in names and names & _SCHEMA_CHANGE and isinstance(part.payload["source"], dict):
         evidence = "the members source and ddl: a change of a schema"
         place = offset_of(message.value, "source")
-        return Guess(evidence, "value", place, "likely", facts=facts)
+        is_ticdc = part.payload["source"].get("connector") == "TiCDC"
+        options = _TICDC if is_ticdc else NO_OPTIONS
+        return Guess(evidence, "value", place, "likely", options=options, facts=facts)
     if names >= _NOTIFICATION:
         evidence = "the members aggregate_type and additional_data: a notification"
         place = offset_of(message.value, "aggregate_type")

@@ -324,6 +324,9 @@ def test_statements_without_columns_are_written(
         b'{"payload":{' + source_of(b"a", name) + b',"ts_ms":1709210097123,"databaseName":"a",'
         b'"schemaName":null,"ddl":"%s","tableChanges":[%s]}}' % (query.encode(), changes)
     )
+    guess = FORMAT.identify(message)
+    assert guess is not None
+    assert guess.options == {"dialect": "ticdc"}
     (back,) = FORMAT.to_events(message, context=Context())
     assert isinstance(back, SchemaChange)
     assert (back.what, back.query) == (what, query)
