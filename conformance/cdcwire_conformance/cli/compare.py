@@ -88,32 +88,32 @@ not run. It is also 2 if the run stopped at a message that can't be read.
 """
 EXAMPLES = """\
 examples:
-  cdcwire generate craft --rows 5000 --seed 7 --to a && \\
+  cdcwire generate canal-json --rows 5000 --seed 7 --to a && \\
   cdcwire generate open-protocol --rows 5000 --seed 7 --to b && \\
-  cdcwire compare craft:file:a open-protocol:file:b
+  cdcwire compare canal-json:file:a open-protocol:file:b
   cdcwire compare auto:file:a auto:file:b
   cdcwire compare auto:file:a auto:file:b --left-changefeed old.toml --right-changefeed new.toml
-  cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
-  cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
-  cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
+  cdcwire compare simple:file:a simple:file:b --include shop.orders --limit 100 --json found.json
+  cdcwire compare canal-json:file:a open-protocol:file:b --right-option output-old-value=false
+  cdcwire compare canal-json:file:a canal-json:file:b --columns id,price --on-error row
   cdcwire compare csv:file:a canal-json:file:b --left-option include-commit-ts=true \\
     --left-option output-old-value=true --right-option enable-tidb-extension=true
   cdcwire compare avro:file:a canal-json:file:b --option enable-tidb-extension=true \\
     --left-schema http://user:password@registry:8081
-  cdcwire compare 'craft:kafka://broker1:9092,broker2:9092/orders' \\
+  cdcwire compare 'canal-json:kafka://broker1:9092,broker2:9092/orders' \\
     'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000' --on-error row
-  cdcwire compare 'debezium-json:kafka://broker1/shop.public.*' craft:kafka://broker1/shop
-  cdcwire compare craft:file:a craft:file:b --mode final --differences found
-  cdcwire compare craft:file:a open-protocol:file:b --from 449226000000000000 \\
+  cdcwire compare 'debezium-json:kafka://broker1/shop.public.*' canal-json:kafka://broker1/shop
+  cdcwire compare canal-json:file:a canal-json:file:b --mode final --differences found
+  cdcwire compare simple:file:a open-protocol:file:b --from 449226000000000000 \\
     --to 449227000000000000 --allow-repeats
-  cdcwire compare craft:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
+  cdcwire compare simple:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
     --every 60 --state orders.state --json windows.jsonl --metrics orders.prom
-  cdcwire compare craft:kafka://broker1/orders iceberg:s3a://lake/orders --html found.html
-  cdcwire compare craft:file:a 'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
-  cdcwire compare craft:file:a open-protocol:file:b --mask --redact email,phone --html found.html
-  cdcwire compare craft:file:a open-protocol:file:b --save-case found --mask
-  cdcwire compare craft:file:a craft:file:b --json s3://reports/found.json --mask-key mask.key
-  cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
+  cdcwire compare canal-json:kafka://broker1/orders iceberg:s3a://lake/orders --html found.html
+  cdcwire compare canal-json:file:a 'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
+  cdcwire compare simple:file:a open-protocol:file:b --mask --redact email,phone --html found.html
+  cdcwire compare canal-json:file:a open-protocol:file:b --save-case found --mask
+  cdcwire compare simple:file:a simple:file:b --json s3://reports/found.json --mask-key mask.key
+  cdcwire compare simple:file:a simple:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
 EQUAL, DIFFERENT = 0, 1

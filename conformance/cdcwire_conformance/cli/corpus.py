@@ -39,18 +39,18 @@ HELP = "list, show, copy, export, check or rebuild the golden cases"
 DESCRIPTION = """\
 List, show, copy, export, check or rebuild the golden cases: bytes exactly as sent, and their
 meaning.
-Derived cases (craft/values/year-2024@cut:7) can be shown too. They are made when they run, and are
+Derived cases (canal-json/values/year@cut:7) can be shown too. They are made when they run, and are
 not stored.
 """
 EXAMPLES = """\
 examples:
-  cdcwire corpus list craft --clause 'craft: year values'
-  cdcwire corpus show craft/values/year-2024
-  cdcwire corpus show craft/values/year-2024@cut:7
-  cdcwire corpus copy testdata craft open-protocol
+  cdcwire corpus list canal-json --clause 'canal-json: integer values'
+  cdcwire corpus show canal-json/values/year
+  cdcwire corpus show canal-json/values/year@cut:7
+  cdcwire corpus copy testdata canal-json open-protocol
   cdcwire corpus export corpus.zip
   cdcwire corpus export corpus-npm --package npm
-  cdcwire corpus features craft
+  cdcwire corpus features canal-json
   cdcwire corpus check
 """
 
@@ -62,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     listing.add_argument("--clause", metavar="ID", help="only cases of this clause")
     listing.add_argument("--level", choices=("must", "should", "may", "unspecified"))
-    listing.add_argument("--match", metavar="PATTERN", help="only ids like this: 'craft/rows/*'")
+    listing.add_argument(
+        "--match", metavar="PATTERN", help="only ids like this: 'canal-json/ddl/*'"
+    )
     listing.add_argument("--json", action="store_true", help="print one JSON object per line")
     showing = _verb(verbs, "show", _show, "print a case: what it says, its events and its bytes")
     showing.add_argument("id", metavar="ID")

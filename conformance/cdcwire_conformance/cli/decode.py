@@ -57,7 +57,7 @@ They are printed in one line on standard error.
 """
 EXAMPLES = """\
 examples:
-  cdcwire decode craft message.bin
+  cdcwire decode canal-json message.bin
   echo 010103010101020a09010005 | cdcwire decode craft --hex -
   cdcwire decode auto feed/
   cdcwire decode auto feed/ --sink-uri 'kafka://broker:9092/topic?protocol=open-protocol'

@@ -33,8 +33,8 @@ Types, sources and roles come from --tables; without it they come from the event
 """
 EXAMPLES = """\
 examples:
-  cdcwire encode craft events.jsonl --tables tables.json > messages.jsonl
-  cdcwire decode open-protocol in.jsonl | cdcwire encode craft - --tables tables.json
+  cdcwire encode canal-json events.jsonl --tables tables.json > messages.jsonl
+  cdcwire decode open-protocol in.jsonl | cdcwire encode canal-json - --tables tables.json
 """
 
 

@@ -37,7 +37,7 @@ With auto as FORMAT the format and the options that the messages show are used.
 """
 EXAMPLES = """\
 examples:
-  cdcwire explain craft message.bin
+  cdcwire explain canal-json message.bin
   cdcwire explain auto message.bin
   echo 010103010101020a09010005 | cdcwire explain craft --hex -
   cdcwire explain open-protocol value.bin --key key.bin

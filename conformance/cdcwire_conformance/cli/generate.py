@@ -74,9 +74,9 @@ for datahub-blob, which has one topic for all, messages.0.jsonl.
 """
 EXAMPLES = """\
 examples:
-  cdcwire generate craft --rows 200000 --seed 7 --to feed-craft
+  cdcwire generate canal-json --rows 200000 --seed 7 --to feed-canal
   cdcwire generate open-protocol --rows 200000 --seed 7 --to feed-open --option max-batch-size=256
-  cdcwire generate craft --rows 5000 --ddl shop.sql --to feed     changes of your own tables
+  cdcwire generate simple --rows 5000 --ddl shop.sql --to feed     changes of your own tables
   cdcwire generate csv --workload storage --rows 10000 --to prefix --option include-commit-ts=true
   cdcwire generate canal-json --workload storage --rows 10000 --to prefix-canal --restarts 3 \\
       --option transport=storage --option enable-tidb-extension=true

@@ -15,9 +15,9 @@ or encode and a format it answers one request: exit 0 accepted, 1 rejected, 70 c
 """
 EXAMPLES = """\
 examples:
-  cdcwire verify craft -- cdcwire testee
-  cdcwire verify craft --one-shot -- cdcwire testee
-  cdcwire testee decode craft --raw < message.bin
+  cdcwire verify canal-json -- cdcwire testee
+  cdcwire verify canal-json --one-shot -- cdcwire testee
+  cdcwire testee decode canal-json --raw < message.bin
   echo '{"cmd":"start","protocol":1}' | cdcwire testee
 """
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.verb is None:
         if arguments.raw:
-            raise UsageError("--raw needs a verb and a format: cdcwire testee decode craft --raw")
+            raise UsageError("--raw needs a verb and a format: cdcwire testee decode simple --raw")
         return reference.main([])
     if arguments.format is None:
         raise UsageError(f"{arguments.verb} needs a format: {', '.join(FORMAT_NAMES)}")

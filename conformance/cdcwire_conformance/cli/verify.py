@@ -48,12 +48,12 @@ reports then contain the results so far.
 """
 EXAMPLES = """\
 examples:
-  cdcwire verify craft -- node testee.js
-  cdcwire verify craft --case 'craft/values/*' --no-derived -- java -jar testee.jar
-  cdcwire verify craft --one-shot --raw --without vector -- ./decode
+  cdcwire verify canal-json -- node testee.js
+  cdcwire verify canal-json --case 'canal-json/values/*' --no-derived -- java -jar testee.jar
+  cdcwire verify canal-json --one-shot --raw --without vector -- ./decode
   cdcwire verify --expected-failures known.txt --junit results.xml -- ./testee
-  cdcwire verify craft --html results.html -- ./testee
-  cdcwire verify craft --property 500 --save golden-found -- node testee.js
+  cdcwire verify canal-json --html results.html -- ./testee
+  cdcwire verify canal-json --property 500 --save golden-found -- node testee.js
 """
 
 

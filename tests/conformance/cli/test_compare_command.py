@@ -150,7 +150,7 @@ def test_help_has_examples_and_exit_codes(capsys: pytest.CaptureFixture[str]) ->
     assert main(["compare", "--help"]) == 0
     out = capsys.readouterr().out
     assert "Exit code: 0 they are equal, 1 they differ" in out
-    assert "cdcwire compare craft:file:a open-protocol:file:b\n" in out
+    assert "cdcwire compare canal-json:file:a open-protocol:file:b\n" in out
     assert main(["--help"]) == 0
     assert "compare two feeds" in capsys.readouterr().out
 
