@@ -84,7 +84,7 @@ def judged(pair: Pair, plant: Plant | None = None, compare: Compare = compare_fe
             return _of_equal(pair, folder, compare)
         pair.right.write(folder / "planted", pair.tables, plant.events)
         if plant.keys is not None:
-            pair.right.damage_keys(folder / "planted", plant, pair.tables, plant.events)
+            pair.right.damage_keys(folder / "planted", plant, pair.tables)
         if _contents(folder / "right") == _contents(folder / "planted"):
             return Judged("without effect")
         return _of_plant(pair, plant, folder, compare)

@@ -7,6 +7,16 @@ from typing import TypeAlias
 
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange, Table
 
+# The members by which changes have an order, the most important one first.
+_ORDERS = (
+    ("commit_ts",),
+    ("sequence_id",),
+    ("lsn",),
+    ("commit_lsn", "change_lsn", "event_serial_no"),
+    ("commit_scn", "scn", "rs_id", "ssn"),
+    ("file", "pos", "row"),
+)
+
 LastRows: TypeAlias = "dict[tuple[str, ...], str]"  # values of the key, all values
 
 
@@ -21,9 +31,16 @@ def by_position(events: Iterable[Event], name: str) -> list[Event]:
 
     Events keep their order if ``name`` is not a member by which changes are ordered.
     """
-    if name not in ("commit_ts", "sequence_id", "lsn"):
-        return list(events)
-    return sorted(events, key=lambda event: getattr(event.position, name) or 0)
+    members = next((each for each in _ORDERS if name in each), ())
+    return sorted(events, key=lambda event: [_place(event, member) for member in members])
+
+
+def _place(event: Event, member: str) -> tuple[bool, int | str]:
+    """Return the place of an event in one member. Texts have one width, or are numbers."""
+    value: int | str | None = getattr(event.position, member)
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    return value is not None, value or 0
 
 
 def without_repeats(events: Iterable[Event]) -> Iterator[Event]:

@@ -88,9 +88,7 @@ class FeedForm:
         except EncodeError:
             return False
 
-    def damage_keys(
-        self, folder: Path, plant: Plant, tables: tuple[Table, ...], events: Iterable[Event]
-    ) -> None:
+    def damage_keys(self, folder: Path, plant: Plant, tables: tuple[Table, ...]) -> None:
         """Exchange the Kafka keys of two messages of rows that have different ones, or cut one.
 
         Other messages keep theirs, and so does a format whose keys repeat nothing of a row.
@@ -98,8 +96,7 @@ class FeedForm:
         file = folder / "messages.jsonl"
         if self.format.comparing.key_reader is None or not file.exists():
             return
-        known = definitions_for(events, self.format, self.options, tables)
-        has_rows = _has_rows(self.format, self.options, known, file)
+        has_rows = _has_rows(self.format, self.options, tables, file)
         lines = file.read_text("utf-8").splitlines()
         messages = [json.loads(line) for line in lines]
         keyed = [each for each, rows in zip(messages, has_rows, strict=True) if rows]

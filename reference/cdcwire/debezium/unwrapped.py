@@ -344,12 +344,15 @@ def _table(origin: Origin, more: RowSettings, named: Mapping[str, object]) -> tu
     )
     schema = schema or keyspace
     parts = (parsed.envelope.schema.name or "" if parsed.envelope.schema else "").split(".")
-    if len(parts) > 2 and parts[-1] == _SCHEMA_OF[origin.part] and _is_same_name(parts[-2], table):
-        table = table or parts[-2]
-        schema = schema or db or parts[-3]
+    rest = -2 if table is None else -2 - table.count(".")  # a table may have dots in its name
+    sent = ".".join(parts[rest:-1])
+    is_of_row = len(parts) > -rest and parts[-1] == _SCHEMA_OF[origin.part]
+    if is_of_row and _is_same_name(sent, table):
+        table = table or sent
+        schema = schema or db or parts[rest - 1]
         source = source_of(_connector(named) or more.settings.other_connector)
         has_database = source.long_names_since is not None
-        db = db or (parts[-4] if has_database and len(parts) > 4 else None)
+        db = db or (parts[rest - 2] if has_database and len(parts) > 2 - rest else None)
     if table is not None and (schema or db):
         return Table(table, schema or db, db if schema and schema != db else None), origin
     defined = [each for each in more.tables if table in (None, each.name)]

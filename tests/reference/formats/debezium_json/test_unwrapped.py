@@ -103,6 +103,18 @@ def test_name_without_schema_is_that_of_the_only_definition(others: int) -> None
     assert (found.schema, found.name) == (None if others else "s", "t")
 
 
+@pytest.mark.parametrize("name", ["t", "t.u", "."])
+def test_name_of_the_schema_gives_the_schema_of_a_table_with_dots(name: str) -> None:
+    kinds = {"id": "int32", "__table": "string"}
+    fields = ",".join(
+        f'{{"type":"{kind}","optional":false,"field":"{field}"}}' for field, kind in kinds.items()
+    )
+    schema = f'{{"type":"struct","fields":[{fields}],"optional":false,"name":"p.s.{name}.Value"}}'
+    payload = f'{{"id":1,"__table":"{name}"}}'
+    found = row(f'{{"schema":{schema},"payload":{payload}}}'.encode()).table
+    assert (found.schema, found.name) == ("s", name)
+
+
 @pytest.mark.parametrize(
     ("field", "sent", "unit"),
     [
