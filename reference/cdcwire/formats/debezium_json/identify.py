@@ -11,6 +11,7 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.debezium.message import OPERATIONS
 from cdcwire.debezium.shapes import dialect_of
+from cdcwire.mysql.identify import compressions_of
 
 _CDL = {"message_type", "LOB_COLUMNS", "unique"}
 _IMAGES = {"before", "after", "op"}
@@ -42,7 +43,7 @@ def identify(message: Message) -> Guess | None:
 def _by_value(message: KafkaMessage) -> Guess | None:
     part = part_of(message.value)
     if part is None or message.value is None:
-        return tombstone_guess(message)
+        return tombstone_guess(message) or _compressed(message)
     names = part.payload.keys()
     if unwrapped := _unwrapped(part, message.value):
         return unwrapped
@@ -73,6 +74,15 @@ def _by_value(message: KafkaMessage) -> Guess | None:
         place = offset_of(message.value, "ts_ms")
         return Guess(evidence, "value", place, "sure" if is_named else "likely", facts=facts)
     return None
+
+
+def _compressed(message: KafkaMessage) -> Guess | None:
+    """Return a guess for bytes that may be compressed, as TiCDC's key and value both are."""
+    found = compressions_of(message.value or b"")
+    if not found or (message.key is not None and compressions_of(message.key) != found):
+        return None
+    evidence = "bytes that begin as a compressed value does"
+    return Guess(evidence, alternatives=tuple({**_TICDC, **each} for each in found))
 
 
 def _unwrapped(part: Part, value: bytes) -> Guess | None:

@@ -294,6 +294,17 @@ def test_identify_names_the_dialect() -> None:
     assert guess.options == {"dialect": "ticdc"}
 
 
+def test_identify_tries_the_compression_of_key_and_value() -> None:
+    frame = bytes.fromhex("04224d186040820300008061626300000000")
+    for key in (frame, None):
+        guess = FORMAT.identify(KafkaMessage(key, frame))
+        assert guess is not None
+        assert guess.alternatives == (
+            {"dialect": "ticdc", "large-message-handle-compression": "lz4"},
+        )
+    assert FORMAT.identify(KafkaMessage(KEY, frame)) is None
+
+
 def source_of(database: bytes, table: bytes) -> bytes:
     return SOURCE.replace(b'"db":"shop"', b'"db":"%s"' % database) % (table, b"")
 
