@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from cdcwire.core.context import Context
@@ -53,6 +55,14 @@ def test_first_selector_that_matches_counts() -> None:
 def test_invalid_selectors_are_one_line(text: str) -> None:
     with pytest.raises(OptionError, match=r"option column-selectors=.* is not a JSON list of"):
         read_settings({"column-selectors": text})
+
+
+@pytest.mark.parametrize("pattern", ["/^t[0-9]/.*", "'a.b'.*", '"a".*', "`a`.*", r"a\*.b", "@file"])
+@pytest.mark.parametrize("member", ["matcher", "columns"])
+def test_pattern_that_is_not_read_is_refused(pattern: str, member: str) -> None:
+    selector = {"matcher": ["*.*"], "columns": ["*"]} | {member: ["*.*", f"!{pattern}"]}
+    with pytest.raises(OptionError, match=r"has the pattern .!.*regular expressions are not read"):
+        read_settings({"column-selectors": json.dumps([selector])})
 
 
 @pytest.mark.parametrize(("name", "is_virtual"), [("_V$_k_0", True), ("_v$_k_0", False)])
