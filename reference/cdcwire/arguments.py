@@ -74,7 +74,11 @@ def expect_mappings(**arguments: object) -> None:
     """Raise TypeError for an argument that is not a mapping."""
     for name, value in arguments.items():
         if not isinstance(value, Mapping):
-            raise TypeError(f"{name} is {value!r:.60}; it must be a mapping, such as a dict")
+            reader = "; cdcwire_conformance.registry.open_schemas reads a directory or a registry"
+            raise TypeError(
+                f"{name} is {value!r:.60}; it must be a mapping, such as a dict"
+                f"{reader if name == 'schemas' else ''}"
+            )
 
 
 def selection_of(only: Iterable[str] | None) -> Selection:

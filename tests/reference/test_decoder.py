@@ -273,7 +273,7 @@ def test_unknown_format_names_the_known() -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "plain"])
 def test_misspelled_option_is_an_option_error(engine: cdcwire.decoder.Engine) -> None:
-    with pytest.raises(OptionError, match="'protocool' is not an option here"):
+    with pytest.raises(OptionError, match="unknown option 'protocool'"):
         Decoder("maxwell-json", options={"protocool": 1}, engine=engine)
 
 
@@ -326,7 +326,7 @@ def test_function_sees_changed_options() -> None:
     options: dict[str, str | int | bool] = {}
     assert cdcwire.decode("maxwell-json", VALUE, options=options)
     options["protocool"] = 1
-    with pytest.raises(OptionError, match="'protocool' is not an option here"):
+    with pytest.raises(OptionError, match="unknown option 'protocool'"):
         cdcwire.decode("maxwell-json", VALUE, options=options)
 
 

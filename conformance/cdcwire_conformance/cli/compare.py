@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.compare.rules import CompareOptions
+    from cdcwire_conformance.sources.tables import TableUrl
 
 NAME = "compare"
 MOST_USED = (
@@ -147,7 +148,7 @@ def prepared(arguments: CompareArguments) -> Work:
     notes = begin_notes(arguments)
     configure_sides(arguments, NAME)
     notes.note_configuration(arguments)
-    _identify_sides(arguments, settings)
+    _identify_sides(arguments, settings, table)
     notes.note_found(arguments)
     sources = parse_source(arguments.left), parse_source(arguments.right)
     check_feeds_kept(arguments, sources)
@@ -164,7 +165,9 @@ def prepared(arguments: CompareArguments) -> Work:
     )
 
 
-def _identify_sides(arguments: CompareArguments, settings: Mapping[str, str]) -> None:
+def _identify_sides(
+    arguments: CompareArguments, settings: Mapping[str, str], table: TableUrl | None
+) -> None:
     """Replace auto in both sources by the format found, and add the options found."""
     schemes = {
         scheme_of(each.removeprefix(AUTO_SOURCE)) for each in (arguments.left, arguments.right)
@@ -189,6 +192,8 @@ def _identify_sides(arguments: CompareArguments, settings: Mapping[str, str]) ->
         given = {name.rpartition(".")[2] for name in words}
         added = [f"{name}={found[name]}" for name in found if name.rpartition(".")[2] not in given]
         setattr(arguments, f"{side}_option", [*added, *own])
+        if table is not None:  # the right side stands for the left one: look at it once
+            arguments.right, arguments.right_option = arguments.left, arguments.left_option
 
 
 def _context_of(arguments: CompareArguments, side: str, own: Mapping[str, OptionValue]) -> Context:

@@ -147,7 +147,7 @@ class EngineArguments(Arguments):
     conf: list[str] = repeated("KEY=VALUE", "a setting of Spark: spark.driver.memory=4g")
 
 
-class RuleArguments(Arguments, title="differences that are meant, and stricter rules"):
+class RuleArguments(Arguments, title="expected differences, and stricter rules"):
     """Rules that accept or refuse a kind of difference."""
 
     exclude: list[str] = repeated("SCHEMA.TABLE", "do not compare this table (may be given again)")

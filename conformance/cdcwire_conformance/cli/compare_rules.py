@@ -1,4 +1,4 @@
-"""The rules of ``compare`` for windows, and for differences that are meant."""
+"""The rules of ``compare`` for windows, and for expected differences."""
 
 from __future__ import annotations
 

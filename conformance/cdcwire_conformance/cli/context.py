@@ -114,7 +114,7 @@ class SchemaArguments(Arguments):
     )
     max_answer_bytes: int = with_value(
         "N",
-        f"refuse an answer of the registry of more than N bytes ({MAX_ANSWER_BYTES})",
+        f"refuse an answer of the registry of more than N bytes (default: {MAX_ANSWER_BYTES})",
         type=positive_argument,
         default=MAX_ANSWER_BYTES,
     )

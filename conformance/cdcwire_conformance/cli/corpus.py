@@ -58,7 +58,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verbs of ``cdcwire corpus`` and their arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    listing = _verb(verbs, "list", _list, "name the cases")
+    listing = _verb(verbs, "list", _list, "list the cases")
     listing.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     listing.add_argument("--clause", metavar="ID", help="only cases of this clause")
     listing.add_argument("--level", choices=("must", "should", "may", "unspecified"))
@@ -100,9 +100,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         naming = _verb(verbs, name, run_verb, help_text)
         naming.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
     _verb(verbs, "check", _check, "check that cases, bytes, pages and codecs agree")
-    rebuilding = _verb(verbs, "rebuild", _rebuild, "make hexdumps, sums and the index again")
+    rebuilding = _verb(verbs, "rebuild", _rebuild, "regenerate hexdumps, checksums and the index")
     rebuilding.add_argument(
-        "--accept-new", action="store_true", help="take bytes that differ from their sum for right"
+        "--accept-new", action="store_true", help="accept bytes that differ from their checksum"
     )
 
 
@@ -131,7 +131,7 @@ def _list(arguments: argparse.Namespace, root: Path | None) -> int:
     found = load_cases(arguments.formats or None, arguments.match, root)
     note_unfinished(NAME, arguments.formats or None, root, arguments.match)
     if arguments.match is not None and not found:
-        raise UsageError(f"no case fits --match {arguments.match!r:.80}")
+        raise UsageError(f"no case matches --match {arguments.match!r:.80}")
     if arguments.clause is not None:
         found = tuple(case for case in found if arguments.clause in case.clauses)
         if not found:
@@ -235,9 +235,8 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
         entry for entry in read_index(root)["cases"] if entry["id"].partition("/")[0] in formats
     ]
     try:
-        for name in formats:
-            if (target / name).exists():
-                raise UsageError(f"{target / name} already exists; copy into an empty folder")
+        if target.is_dir() and any(target.iterdir()):
+            raise UsageError(f"{target} is not empty; name a new directory")
         for name in (VERSION_FILE, INDEX_FILE):
             file_inside(target, name)  # a link is not replaced
         with whole_folder(target) as folder:

@@ -49,7 +49,7 @@ compressions. One seed gives the same figures every time.
 
 Without --workload, --ddl and --feed all workloads are measured: {", ".join(WORKLOAD_NAMES)}.
 The key and the value of each message are counted; each message is compressed separately. Kafka's
-framing is not counted. Wide rows are taken in smaller numbers.
+framing is not counted. Workloads with wide rows use fewer rows.
 """
 EXAMPLES = """\
 examples:

@@ -77,7 +77,7 @@ def _check(arguments: argparse.Namespace) -> int:
     need_format(arguments, NAME)
     if arguments.format not in stored_formats():
         raise UsageError(
-            f"{arguments.format} has no files; there are: {', '.join(stored_formats())}"
+            f"storage check supports {' and '.join(stored_formats())} only, not {arguments.format}"
         )
     place = open_store(arguments.prefix)
     context = context_from(arguments)

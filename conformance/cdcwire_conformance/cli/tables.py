@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.core.context import EVERYTHING
+from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.events import Table
+from cdcwire.model.names import TableName
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.auto import source_identified
 from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
@@ -103,13 +105,22 @@ def _of_dump(arguments: argparse.Namespace) -> list[Table]:
         raise UsageError(f"{arguments.source} is a file of SQL: --ddl and --tables are for feeds")
     selection = context_from(arguments).selection
     found = []
-    for table in read_ddl_file(arguments.source):
+    tables = read_ddl_file(arguments.source)
+    for table in tables:
         # A dump may name no schema; then the name of the table has to do.
         names = {name for _, name in selection.tables or ()}
         is_wanted = selection.tables is None or (table.schema, table.name) in selection.tables
         if is_wanted or (table.schema is None and table.name in names):
             found.append(_chosen(table, selection.columns))
+    if not found and selection.tables:
+        wanted = ", ".join(sorted(map(_name, selection.tables)))
+        meant = did_you_mean(wanted, (_name((each.schema, each.name)) for each in tables))
+        raise UsageError(f"{arguments.source}: there is no table {wanted}{meant}")
     return found
+
+
+def _name(table: TableName) -> str:
+    return ".".join(filter(None, table))
 
 
 def _chosen(table: Table, names: frozenset[str] | None) -> Table:

@@ -162,6 +162,9 @@ def _verify(arguments: VerifyArguments) -> int:
     testees = _open_testees(arguments)
     description = testees[0].start()
     formats = _formats(arguments, description)
+    if not any(map(description.claim, formats)) and arguments.formats:
+        testees[0].close()
+        raise UsageError(f"no case of {', '.join(formats)} was run; {_claims(description)}")
     wants_derived = _wants_derived(arguments)
     note_unfinished(NAME, formats, root, arguments.case)
     chosen = choose(
@@ -201,7 +204,9 @@ def _verify(arguments: VerifyArguments) -> int:
             def progress(done: int, outcome: Outcome) -> None:
                 nonlocal bad
                 bad += outcome.is_bad
-                line.show(f"{done} cases, {bad} failed: {outcome.id}"[:79])
+                stored = len(chosen.stored)
+                cases = f"{done} of {stored}" if done <= stored else f"{done - stored} malformed"
+                line.show(f"{cases} cases, {bad} failed: {outcome.id}"[:79])
 
             run_cases(
                 chosen.stored,
@@ -248,9 +253,12 @@ def _nothing(arguments: VerifyArguments, description: Description) -> str:
     if not arguments.formats and description.formats is not None and not description.formats:
         return f"{description.name} claims no format"
     if arguments.case:
-        return f"no case fits {arguments.case!r}; `cdcwire corpus list` names them"
-    claimed = ", ".join(sorted(description.formats or FORMAT_NAMES))
-    return f"there are no such cases; the testee claims {claimed}"
+        return f"no case matches {arguments.case!r}; list them with `cdcwire corpus list`"
+    return f"there are no such cases; {_claims(description)}"
+
+
+def _claims(description: Description) -> str:
+    return f"the testee claims {', '.join(sorted(description.formats or FORMAT_NAMES))}"
 
 
 def _wants_derived(arguments: VerifyArguments) -> bool:
@@ -316,6 +324,7 @@ def _misspelled(
     without = set(declared.without).union(*(claim.without for claim in claims if claim))
     return [
         f"no case here has the feature {feature!r} that the testee declines"
+        f"{did_you_mean(feature, known)}"
         for feature in unknown_features(without, known)
     ]
 

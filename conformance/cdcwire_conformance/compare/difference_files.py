@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, str] = {
 def check_empty(folder: str) -> None:
     """Check that a folder has nothing, or does not exist. Raises: SchemaError."""
     if not is_url(folder) and not is_new_or_empty(Path(folder)):
-        raise SchemaError(f"{folder}: differences are written to a new or an empty folder")
+        raise SchemaError(f"--differences: {folder} is not empty; name a new directory")
 
 
 def rows_of_differences(

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Literal
 
 from cdcwire.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
+from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.kinds import (
     ArrayType,
     BytesType,
@@ -141,8 +142,9 @@ class Meaning:
         times = {name for table in tables for name in _names(table, _with_times(table))}
         return [
             f"{option}: no table has a column {name}{' of times' if name in known else ''}"
+            f"{did_you_mean(name, wanted)}"
             for option, name in self.columns()
-            if name not in (times if option == "--precision" else known)
+            if name not in (wanted := times if option == "--precision" else known)
         ]
 
     def excludes(self, name: TableName, rewrite: Rewrite | None) -> bool:

@@ -302,7 +302,7 @@ class Side:
             name, value = verdict.setting
             if self.values.get(name) == value:
                 return None
-            return f"{self.format.name} has them only with option {verdict.detail}"
+            return f"{self.format.name} sends them only with option {verdict.detail}"
         if verdict.verdict == "exact":
             return None
         return f"{self.format.name}{f': {verdict}' if verdict.detail else ' has none'}"

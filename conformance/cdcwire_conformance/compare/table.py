@@ -14,6 +14,7 @@ from typing import Protocol
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
+from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.aliases import named_like
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
@@ -236,7 +237,8 @@ def _table_name(
     if options.include is not None:
         missing = sorted(map(name_text, options.include - known))
         if missing:
-            raise SchemaError(f"the feed has no rows of {', '.join(missing)}")
+            meant = did_you_mean(missing[0], map(name_text, known))
+            raise SchemaError(f"the feed has no rows of {', '.join(missing)}{meant}")
         tables = {name: each for name, each in tables.items() if name in options.include}
     if not tables:
         raise SchemaError("the feed has no row change, so there is nothing to compare")

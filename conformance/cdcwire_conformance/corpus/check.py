@@ -48,6 +48,7 @@ from cdcwire_conformance.corpus.store import (
     read_index,
     retired_ids,
 )
+from cdcwire_conformance.extras import requirements_of
 
 _TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE, WITNESSES_FILE)
 FindBreaks: TypeAlias = Callable[[Json], Iterable[str]]
@@ -86,7 +87,9 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     skipped: list[str] = []
     find = _schema_check("case")
     if find is None:
-        skipped.append("JSON Schemas: jsonschema is not installed (pip install 'cdcwire[check]')")
+        skipped.append(
+            f"JSON Schemas: jsonschema is missing (pip install {requirements_of('check')})"
+        )
     cases, made, broken = _read_all(corpus, problems, find)
     problems += _version_and_index(root, corpus, cases, made)
     problems += _files_without_case(corpus, cases, made)

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import (
     Case,
@@ -171,7 +172,10 @@ def load_case(case_id: str, root: Path | None = None) -> Case:
     reason = retired_ids(root).get(case_id)
     if reason is not None:
         raise CorpusError(f"this case is retired: {reason}", case_id)
-    raise CorpusError("there is no such case; `cdcwire corpus list` names them", case_id)
+    meant = did_you_mean(case_id, (each.removesuffix(".json") for each in corpus.names()))
+    raise CorpusError(
+        f"there is no such case; list them with `cdcwire corpus list`{meant}", case_id
+    )
 
 
 def id_fits(case_id: str, pattern: str) -> bool:

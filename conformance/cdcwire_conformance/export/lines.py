@@ -23,7 +23,7 @@ _OTHER_SCHEMAS = ("results",)  # of the protocol, but not of an export
 
 
 def case_line(task: Task) -> dict[str, Json]:
-    """Return the line of a question. Optional members that say nothing are missing."""
+    """Return one exported case as a JSON line, without empty members."""
     case = task.case
     line: dict[str, Json] = {
         "id": task.id,

@@ -11,6 +11,7 @@ columns as NULL, where the format sends them so.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,12 +33,18 @@ from cdcwire_conformance.judge.difference import (
     shown_value,
 )
 from cdcwire_conformance.judge.halves import group_halves, is_tombstone, join_halves
-from cdcwire_conformance.judge.values import ValueRules, compare_columns
+from cdcwire_conformance.judge.values import (
+    THROUGH_FLOAT,
+    ValueRules,
+    compare_columns,
+    went_through_float,
+)
 
 FIELDS_TO_DECLINE = (
     *("position", "key", "op", "what", "schema", "scale", "zone", "fraction digits"),
     *POSITION_MEMBERS,
 )
+_LONG = re.compile(r"[0-9]{16,20}")  # numbers that a 64-bit float may not have
 _MAY_BE_EMPTY = ("database", "schema")
 _NOT_DELETES = ("insert", "update", "upsert", "read")  # one and the same without ``op``
 _LISTED = 6
@@ -256,11 +263,20 @@ def _compare_position(
             continue
         if wanted is None and name not in rules.extra_is_wrong:
             continue
-        is_number = isinstance(found, (int, float))  # also true and false
-        hint = "it is text: readers of JSON round large numbers" if is_number else ""
+        hint = _position_hint(wanted, found)
         change = _change_of(wanted, found)
         texts = _shown(wanted), _shown(found)
         yield Difference((*path, "position", name), *texts, hint, change)
+
+
+def _position_hint(wanted: Json, found: Json) -> str:
+    if isinstance(found, (int, float)):  # also true and false
+        return "it is text: readers of JSON round large numbers"
+    if not (isinstance(wanted, str) and isinstance(found, str)):
+        return ""
+    are_numbers = _LONG.fullmatch(wanted) and _LONG.fullmatch(found)
+    is_rounded = are_numbers and went_through_float(int(wanted), int(found))
+    return THROUGH_FLOAT if is_rounded else ""
 
 
 def _compare_images(

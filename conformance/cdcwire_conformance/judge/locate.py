@@ -40,7 +40,7 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
     if place is None:
         return None
     span, is_exact = place
-    title = "where the value is" if is_exact else "where the bytes that hold the value begin"
+    title = "where the value is" if is_exact else "where the enclosing object starts"
     return Focus(message, span.part, span.start, title)
 
 

@@ -62,6 +62,8 @@ def temporal_mismatch(
     if form != "text" and given_form != "text":
         same = int(text) * _NANOSECONDS[form] == int(given_text) * _NANOSECONDS[given_form]
         return None if same else ""
+    if form != "text" and given_form == "text" and text == given_text:
+        return f'a count names its unit: "unit":"{form}"'
     try:
         left = _common_text(kind, text, form, zone)
         right = _common_text(kind, given_text, given_form, given_zone or zone)

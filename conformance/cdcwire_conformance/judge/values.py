@@ -56,6 +56,7 @@ from cdcwire_conformance.judge.kinds import same_kind
 from cdcwire_conformance.judge.labels import labels_mismatch
 from cdcwire_conformance.judge.temporal import temporal_mismatch
 
+THROUGH_FLOAT = "it went through a 64-bit float"
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,4})?|nan|-?inf")
 _TOO_SMALL = 4  # numbers up to here are doubled or halved by chance
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -200,6 +201,15 @@ def _text_hint(expected: str, given: str) -> str:
     return ""
 
 
+def went_through_float(expected: int, given: int) -> bool:
+    """Return whether an integer is another one's 64-bit float, exactly or in its shortest digits.
+
+    JavaScript writes the shortest: 441349361156227075 becomes 441349361156227100.
+    """
+    nearest = float(expected)
+    return given in (int(nearest), int(Decimal(repr(nearest))))
+
+
 def _integer_mismatch(expected: str, given: str) -> str | None:
     if not INTEGER.fullmatch(given):
         return "an integer is decimal digits"
@@ -208,8 +218,8 @@ def _integer_mismatch(expected: str, given: str) -> str | None:
         return None
     if abs(wanted - number) in (2**8, 2**16, 2**24, 2**32, 2**64):
         return f"off by 2**{abs(wanted - number).bit_length() - 1}: the sign is misread"
-    if number == int(float(wanted)):
-        return "it went through a 64-bit float"
+    if went_through_float(wanted, number):
+        return THROUGH_FLOAT
     if abs(wanted) > _TOO_SMALL and number in (
         -wanted * 2,
         wanted * 2,

@@ -165,7 +165,7 @@ def verdict_line(results: Results) -> str:
     bad = list(results.bad())
     binding = sum(1 for outcome in bad if outcome.is_binding)
     others = len(bad) - binding
-    aside = f"; {_counted(others, 'failure')} that {'does' if others == 1 else 'do'} not bind"
+    aside = f"; {_counted(others, 'non-binding failure')}"
     if not others:
         aside = ""
     run = _counted(results.was_run, "case")

@@ -1,7 +1,7 @@
 """Every line of a conversation against the JSON Schemas (``cdcwire verify --check-protocol``).
 
 The schemas are data in this directory. Comparing needs the package ``jsonschema``, which ``pip
-install 'cdcwire[check]'`` brings; without it nothing else is missing.
+install '.[check]'`` brings; without it nothing else is missing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cdcwire.model.text import Json
+from cdcwire_conformance.extras import requirements_of
 from cdcwire_conformance.protocol.answers import ProtocolError
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def _validator(name: str) -> Draft202012Validator:
         from referencing import Registry, Resource
     except ImportError as error:
         raise CheckerMissingError(
-            "comparing with the schemas needs the package jsonschema: pip install 'cdcwire[check]'"
+            "comparing with the schemas needs the package jsonschema: "
+            f"pip install {requirements_of('check')}"
         ) from error
     registry: Registry[Any] = Registry().with_resources(
         (f"{each}.schema.json", Resource.from_contents(schema(each))) for each in SCHEMA_NAMES

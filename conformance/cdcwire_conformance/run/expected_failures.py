@@ -168,7 +168,7 @@ def read_expected_failures(file: Path) -> ExpectedFailures:
             continue
         case_id, *rest = (part.strip() for part in line.split("|", 2))
         if not case_id or not rest or not rest[0]:
-            raise ExpectedFailuresError(f"{file}:{number}: an entry is: id of a case | reason")
+            raise ExpectedFailuresError(f"{file}:{number}: expected CASE-ID | REASON")
         entry = ExpectedFailure(case_id, rest[0], rest[1] if rest[1:] else "", number)
         try:
             named = [case_id] if entry.is_pattern else list(entry.ids())
@@ -228,7 +228,7 @@ def expected_failures_text(
             fragment = f" | {entry.fragment}" if entry.fragment else ""
             lines.setdefault(entry.pattern, f"{entry.pattern} | {entry.reason}{fragment}")
             continue
-        reason = f"to be looked at: {visible(failures[case_id]).replace('|', '/')}"
+        reason = f"unreviewed: {visible(failures[case_id]).replace('|', '/')}"
         if entry is not None:
             reason = entry.reason + (f" | {entry.fragment}" if entry.fragment else "")
         fresh.setdefault((_stem(case_id), reason), []).append(case_id)

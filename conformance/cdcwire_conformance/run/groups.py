@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Literal, TypeAlias
 
 from cdcwire.model.kind_text import kind_text
@@ -89,7 +90,12 @@ class FailureGroup:
             return self.expected, self.got
         named = ", ".join(self.clauses[:_CLAUSES_SHOWN])
         left = len(self.clauses) - _CLAUSES_SHOWN
-        return f"{named} and {left} more clauses" if left > 0 else named, ""
+        return (
+            f"{named} and {left} more {'clause' if left == 1 else 'clauses'}"
+            if left > 0
+            else named,
+            "",
+        )
 
     @property
     def shown_change(self) -> tuple[str, str]:
@@ -116,7 +122,7 @@ class FailureGroup:
             what = f"{number} {verb} only here"
         else:
             what = f"all cases with the feature {self.decline!r} fail"
-        return f"{what}; a decoder that does not have it takes --without {self.decline}"
+        return f"{what}; decline it with --without {quote(self.decline)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,10 +112,10 @@ def parse_source_url(text: str) -> SourceUrl:
         known = ", ".join(FORMAT_NAMES)
         if colon:
             meant = did_you_mean(name, FORMAT_NAMES)
-            raise SourceError(f"{text!r}: a source begins with its format, one of {known}{meant}")
+            raise SourceError(f"{text!r}: unknown format {name!r}{meant}; formats: {known}")
         raise SourceError(
-            f"{text!r} has no format; write FORMAT:file:{text}, or auto:file:{text} for a command "
-            f"to find the format; there are: {known}"
+            f"{text!r} has no format; write FORMAT:file:{text}, or in a command "
+            f"auto:file:{text}, which finds the format; formats: {known}"
         )
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")

@@ -19,7 +19,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.extras import load_extra, requirements_of
 from cdcwire_conformance.interrupts import interrupts_wait, own_handler_stays
 from cdcwire_conformance.spark.java import end_java_at_exit, start_java
 
@@ -221,7 +221,7 @@ def _check_spark(version: str) -> None:
     if int(version.partition(".")[0]) < NEEDED_SPARK:
         raise SparkUnavailable(
             f"PySpark is version {version}; cdcwire needs Spark {NEEDED_SPARK} and is tested with "
-            "4.1: pip install 'cdcwire[spark]'"
+            f"4.1: pip install {requirements_of('spark')}"
         )
 
 

@@ -2,7 +2,7 @@
 
 The schemas are data beside this file: what the reference writer may give, so that a member which a
 reader passes over is a problem here. ``parts`` holds what they share. Comparing needs the package
-``jsonschema``, which ``pip install 'cdcwire[check]'`` brings.
+``jsonschema``, which ``pip install '.[check]'`` brings.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdcwire.datahub.ops import OPS
 from cdcwire.model.text import Json
+from cdcwire_conformance.extras import requirements_of
 from cdcwire_conformance.problems import json_problem
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def _validator(op: str) -> Draft202012Validator:
         from referencing import Registry, Resource
     except ImportError as error:
         raise CheckerMissingError(
-            "comparing with the schemas needs the package jsonschema: pip install 'cdcwire[check]'"
+            "comparing with the schemas needs the package jsonschema: "
+            f"pip install {requirements_of('check')}"
         ) from error
     registry: Registry[Any] = Registry().with_resource(
         f"{PREFIX}{PARTS}", Resource.from_contents(schema(PARTS))

@@ -90,5 +90,11 @@ class Context:
     selection: Selection = EVERYTHING
     compressions: Mapping[str, Compression] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __repr__(self) -> str:
+        """Return the members that are given: ``Context()`` in the signatures of functions."""
+        given = ((each, getattr(self, each), getattr(NO_CONTEXT, each)) for each in self.__slots__)
+        named = ", ".join(f"{each}={value!r}" for each, value, none in given if value != none)
+        return f"Context({named})"
+
 
 NO_CONTEXT = Context()

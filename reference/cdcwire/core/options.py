@@ -317,8 +317,6 @@ def _parsed(
         if name not in known:
             listed = ", ".join(known)
             meant = did_you_mean(name, known)
-            raise OptionError(
-                f"{full_name!r:.80} is not an option here; there are: {listed}{meant}"
-            )
+            raise OptionError(f"unknown option {full_name!r:.80}; options: {listed}{meant}")
         values[name] = known[name].parse(value)
     return values

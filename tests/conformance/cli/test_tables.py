@@ -97,7 +97,10 @@ def test_tables_of_a_dump_are_printed_and_chosen(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["SOURCE", "--include", "shop.none"], "no table; nothing was written"),
+        (
+            ["SOURCE", "--include", "shop.order"],
+            "there is no table shop.order; did you mean 'orders'?",
+        ),
         (["SOURCE", "--ddl", "SOURCE"], "--ddl and --tables are for feeds"),
         (["none.sql"], "'none.sql' has no format; write FORMAT:file:none.sql"),
         (["SOURCE", "--to", "none/tables.json"], "--to: none/tables.json cannot be written"),

@@ -28,7 +28,7 @@ CHANGES: list[tuple[str, dict[str, Any], str]] = [
     ("clause-on-no-page", {"clause": ["craft: nothing"]}, "clause 'craft: nothing' is on no page"),
     ("since-later", {"since": "0.2.0"}, "since 0.2.0: the corpus is 0.1.0"),
     ("feature", {"features": ["wings"]}, "feature 'wings' is not one of craft"),
-    ("option", {"options": {"wings": 2}}, "'wings' is not an option here"),
+    ("option", {"options": {"wings": 2}}, "unknown option 'wings'"),
     ("origin-kind", {"origin": "from memory"}, "origin: 'from memory' does not match"),
     ("event", {"events": [{"kind": "progress", "what": "done"}]}, "events[0].what"),
     (

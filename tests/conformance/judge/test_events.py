@@ -141,6 +141,12 @@ def test_events_different_names_the_place(
     assert str(differences[0])
 
 
+def test_position_that_javascript_rounded_says_so(rules: EventRules) -> None:
+    given = [{**ROW, "position": {"commit_ts": "433305438660591600"}}]
+    (found,) = compare_events([ROW], given, rules)
+    assert found.hint == "it went through a 64-bit float"
+
+
 def test_events_number_for_text_gives_a_hint(rules: EventRules) -> None:
     given = [{**RESOLVED, "position": {"commit_ts": 1}}]
     assert "readers of JSON" in compare_events([RESOLVED], given, rules)[0].hint

@@ -57,6 +57,7 @@ DIFFERENT: list[tuple[str, Json, Json, str]] = [
      "as many digits as were sent"),
     ("iso-t", text("datetime", "2024-01-01 00:00:00"), "2024-01-01T00:00:00", ""),
     ("count-without-unit", text("date", "2024-01-01"), "19723", ""),
+    ("count-without-its-unit", text("datetime", "-1", unit="ms"), "-1", '"unit":"ms"'),
     ("unit-unknown", text("date", "2024-01-01"), text("date", "1", unit="days"), "d, ms, us, ns"),
     ("unit-text", text("date", "2024-01-01"), text("date", "2024-01-01", unit="text"), "d, ms"),
     ("days-of-time", text("time", "00:00:00"), text("time", "0", unit="d"), "only dates"),

@@ -87,6 +87,7 @@ DIFFERENT: list[tuple[str, Json, Json, str]] = [
     ("sign", typed("int64 unsigned", "18446744073709551615"), "-1", "sign is misread"),
     ("zigzag", typed("year", "2024"), "4048", "zigzag"),
     ("rounded", typed("int64", "9007199254740993"), "9007199254740992", "64-bit float"),
+    ("shortest", typed("int64", "-9223372036854775808"), "-9223372036854776000", "64-bit float"),
     ("int-exponent", typed("int64", "100"), "1e2", "decimal digits"),
     ("int-fraction", typed("int64", "1"), "1.0", "decimal digits"),
     ("other-width", typed("int32", "1"), typed("int64", "1"), "the type is int32"),

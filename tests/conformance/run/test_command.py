@@ -91,7 +91,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "--expected-failures", "/no/such"], "/no/such can't be read: No such file"),
         (["verify", "craft", "--", "/no/such/decoder"], "'/no/such/decoder' can't be started"),
         (["verify", "craft", *fake("no-start")], "the testee did not start"),
-        (["verify", "craft", "--case", "craft/none"], "no case fits 'craft/none'"),
+        (["verify", "craft", "--case", "craft/none"], "no case matches 'craft/none'"),
         (["verify", "--no-derived", *fake("good")], "there are no such cases"),
         (["verify", "--json", "/no/such/file", "--case", "craft/values/year-2024"], "/no/such/"),
         (["testee", "decode"], "decode needs a format"),
@@ -242,15 +242,17 @@ def test_verify_github_summary_is_appended(
 
 def test_verify_a_format_that_is_not_claimed_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["verify", "craft", "--no-derived", *fake("good")]
-    code, out, _ = run(words, capsys)
-    assert code == 2
-    assert "NOTHING WAS RUN" in out
+    assert run(words, capsys) == (
+        2,
+        "",
+        "cdcwire verify: no case of craft was run; the testee claims toy\n",
+    )
 
 
 def test_verify_feature_that_nothing_has_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["verify", "craft", "--case", "craft/values/year-2024", "--without", "vektor"]
+    words = ["verify", "craft", "--case", "craft/values/year-2024", "--without", "vecotr"]
     _, out, _ = run([*words, *REFERENCE], capsys)
-    assert "no case here has the feature 'vektor'" in out
+    assert "has the feature 'vecotr' that the testee declines; did you mean 'vector'?\n" in out
 
 
 def test_verify_choice_that_no_case_has_is_noted(capsys: pytest.CaptureFixture[str]) -> None:

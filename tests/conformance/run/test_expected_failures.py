@@ -36,9 +36,9 @@ def test_read_entries_with_reason_and_fragment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("craft/a/b\n", "known.txt:1: an entry is"),
-        ("\ncraft/a/b |\n", "known.txt:2: an entry is"),
-        ("| reason\n", "known.txt:1: an entry is"),
+        ("craft/a/b\n", "known.txt:1: expected CASE-ID"),
+        ("\ncraft/a/b |\n", "known.txt:2: expected CASE-ID"),
+        ("| reason\n", "known.txt:1: expected CASE-ID"),
         ("a/b/c | x\na/b/c | y\n", "known.txt:2: a/b/c is duplicated"),
         ("a/b/c@cut:{1..3} | x\na/b/c@cut:2 | y\n", "known.txt:2: a/b/c@cut:2 is duplicated"),
         ("a/b/c@cut:{1 | x\n", "known.txt:1: a/b/c@cut:{1: a set is written"),
@@ -91,11 +91,11 @@ def test_written_list_reads_back_and_keeps_known_reasons(tmp_path: Path) -> None
     entries = read_expected_failures(file).entries
     assert [(entry.pattern, entry.reason, entry.fragment) for entry in entries] == [
         ("craft/a/b", "Java long", "-1"),
-        ("craft/a/c", "to be looked at: a / b\\u000ac", ""),
-        ("craft/a/d@cut:7", "to be looked at: exit code 2", ""),
-        ("craft/a/d@cut:{1..3,5}", "to be looked at: accepted", ""),
-        ("craft/a/d@length:{31+1,9-1}", "to be looked at: accepted", ""),
-        ("craft/a/d@trailing", "to be looked at: accepted", ""),
+        ("craft/a/c", "unreviewed: a / b\\u000ac", ""),
+        ("craft/a/d@cut:7", "unreviewed: exit code 2", ""),
+        ("craft/a/d@cut:{1..3,5}", "unreviewed: accepted", ""),
+        ("craft/a/d@length:{31+1,9-1}", "unreviewed: accepted", ""),
+        ("craft/a/d@trailing", "unreviewed: accepted", ""),
         ("craft/a/e@cut:4", "short reads", ""),
         ("craft/x/*", "no X", ""),
     ]

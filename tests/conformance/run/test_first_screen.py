@@ -159,7 +159,5 @@ def test_position_that_is_never_answered_can_be_declined() -> None:
     run([case for case in load_cases(["craft"]) if case.expect == "accept"], (), [testee], results)
     group = failure_groups(results)[0]
     assert (group.part, group.decline) == ("position.commit_ts", "commit_ts")
-    assert "differ only here; a decoder that does not have it takes --without commit_ts" in (
-        group.advice
-    )
+    assert "differ only here; decline it with --without commit_ts" in (group.advice)
     assert len(failure_groups(results)) == 2  # those that bind, and those that do not

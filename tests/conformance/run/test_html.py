@@ -246,9 +246,10 @@ def test_html_without_jinja_stops_the_command_before_the_run(
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert main(["verify", "craft", "--html", str(tmp_path / "page.html")]) == 2
     err = capsys.readouterr().err
-    assert err == (
-        "cdcwire verify: An HTML page needs the package jinja2: pip install 'cdcwire[html]'\n"
+    assert err.startswith(
+        "cdcwire verify: An HTML page needs the package jinja2: pip install 'jinja2"
     )
+    assert err.count("\n") == 1
 
 
 def test_verify_writes_the_page(tmp_path: Path) -> None:
@@ -280,4 +281,4 @@ def test_site_without_jinja_is_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert main(["report", "--html", str(tmp_path)]) == 2
-    assert "pip install 'cdcwire[html]'" in capsys.readouterr().err
+    assert "pip install 'jinja2" in capsys.readouterr().err

@@ -188,7 +188,7 @@ def test_size_refuses_what_it_cannot_do_in_a_line(words: list[str], problem: str
     ["craft", "craft:kafka://host/topic", "craft:s3a://bucket/feed", "morse:file:x", "craft:file:"],
 )
 def test_size_refuses_invalid_sources(source: str, tmp_path: Path) -> None:
-    with pytest.raises(SizeError, match=r"file:DIR|begins with its format|missing after file:"):
+    with pytest.raises(SizeError, match=r"file:DIR|unknown format|missing after file:"):
         run(size, *QUICK, "--feed", source)
 
 

@@ -202,7 +202,7 @@ def test_feeds_without_positions_pair_by_order(
     code, text, _ = compare(*arguments, left=("output-old-value=true",))
     assert code == 0, text
     assert "paired by id and the order of its changes" in text
-    assert "not compared: commit_ts (csv has them only with option include-commit-ts)" in text
+    assert "not compared: commit_ts (csv sends them only with option include-commit-ts)" in text
 
 
 def test_fault_in_a_file_is_reported_with_its_place(

@@ -64,9 +64,9 @@ example:
   1 of 2 statements would stop the feed
 """
 _TOPICS = """\
-Check a topic expression of a dispatch rule. Level strict, the default, wants {schema} and {table}
-in it, as TiCDC's documentation does; level shipped takes one without any, as TiCDC does. Tables
-that share a subject register their schemas in turn, and the feed stops under BACKWARD.
+Check a topic expression of a dispatch rule. Level strict, the default, requires {schema} and
+{table} in it, as TiCDC's documentation does; level shipped accepts one without any, as TiCDC does.
+Tables that share a subject register their schemas in turn, and the feed stops under BACKWARD.
 """
 _WIDTH = 100
 
@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decimals",
         choices=("registry", "specification"),
         default="registry",
-        help="what counts for another precision or scale: registries take it, Avro does not",
+        help="how to judge a changed precision or scale: registries accept it, Avro does not",
     )
     evolving.add_argument("--schemas", action="store_true", help="print the whole schema texts too")
     evolving.add_argument("--json", action="store_true", help="a JSON object for each step")

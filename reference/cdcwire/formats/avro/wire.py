@@ -166,7 +166,9 @@ def read_datums(
     place = ID_OFFSETS[settings.registry]
     text = source.get(schema_id)
     if text is None:
-        raise DecodeError(f"schema id {schema_id} is not known", place, REGISTRY)
+        raise DecodeError(
+            f"schema id {schema_id} is not known; pass schemas (--schema)", place, REGISTRY
+        )
     plan = _plan(text, place, str(schema_id))
     record = plan.record
     if not selection.wants(schema_of_namespace(record.namespace), record.name):

@@ -1,8 +1,8 @@
 """Canal-JSON, of TiCDC and of the official Canal: rows, DDL and watermarks as JSON objects.
 
-``decode`` and ``encode`` are the wire of one object, without loss; ``read_messages`` takes a file
-of them. ``to_events`` reads neutral events, ``from_events`` and ``to_files`` write them. The page
-of the format is docs/formats/canal-json.md.
+``decode`` and ``encode`` convert one JSON object without loss; ``read_messages`` reads a file of
+them. ``to_events`` returns neutral events; ``from_events`` and ``to_files`` write them. The page of
+the format is docs/formats/canal-json.md.
 """
 
 from cdcwire.core.exports import exports

@@ -282,7 +282,7 @@ _CODES = {
 
 
 def sql_type_of(declared: DeclaredType, value: WireValue) -> int:
-    """Return ``sqlType`` of a value: an unsigned integer that a signed type can't hold has another.
+    """Return ``sqlType`` of a value: an unsigned integer beyond the signed type has its own.
 
     Raises: EncodeError for types that have none.
     Source: canal-json, "sqlType".

@@ -129,7 +129,9 @@ def read_part(
         place = min(ID_OFFSET[framing], reader.end)
         text = schemas.get(schema_id)
         if text is None:
-            raise DecodeError(f"schema id {schema_id} is not known", place, REGISTRY)
+            raise DecodeError(
+                f"schema id {schema_id} is not known; pass schemas (--schema)", place, REGISTRY
+            )
         plan = _plan(text, place, f"{schema_id}")
         start = reader.offset
         try:

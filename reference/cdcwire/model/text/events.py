@@ -126,7 +126,7 @@ def event_from_json(document: Json, tables: Iterable[Table] = (), path: Path = (
             what = word_member(document, "what", get_args(MarkerKind), path)
             return Marker(what, text_member(document, "id", path), position, extra)
         case _:
-            problem = "the kind of an event is row, ddl, progress or marker"
+            problem = "kind: expected row, ddl, progress or marker"
             raise TextFormError(problem, (*path, "kind"))
 
 

@@ -27,7 +27,7 @@ UNWRAP: Mapping[str, OptionValue] = {
 }
 NO_BEFORE = (
     "not compared: before images of updates "
-    "(debezium-json has them only with option transforms=none)\n"
+    "(debezium-json sends them only with option transforms=none)\n"
 )
 
 

@@ -384,11 +384,15 @@ def test_float32_neighbours_differ(compare: Compare, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing:file:DIR", "craft:file:DIR"], "a source begins with its format"),
+        (
+            ["nothing:file:DIR", "craft:file:DIR"],
+            "unknown format 'nothing'; formats: debezium-json",
+        ),
         (["craft:file:DIR/no", "craft:file:DIR"], "there is no such directory"),
         (["craft:file:DIR", "craft:file:DIR", "--option", "x=1"], "is one of neither"),
-        (["craft:file:DIR", "craft:file:DIR", "--left-option", "x=1"], "is not an option"),
+        (["craft:file:DIR", "craft:file:DIR", "--left-option", "x=1"], "unknown option 'x'"),
         (["craft:file:DIR", "craft:file:DIR", "--include", "a.b"], "neither feed has rows of a.b"),
+        (["craft:file:DIR", "craft:file:DIR", "--include", "test.tiny"], "did you mean '"),
         (["craft:file:DIR", "craft:file:DIR", "--columns", "zz"], "no table has a column zz"),
         (["craft:file:DIR", "craft:file:DIR", "--conf", "zz"], "is not KEY=VALUE"),
         (["craft:file:DIR", "craft:file:DIR", "--limit", "-1"], "--limit is a number from 0"),
