@@ -114,12 +114,16 @@ class VisibleStream:
 
     def write(self, text: str) -> int:
         """Write text with what would be obeyed escaped. Raises: OSError."""
+        self.put(visible_lines(text))
+        return len(text)
+
+    def put(self, text: str) -> None:
+        """Write text as it is: it is visible, apart from colours. Raises: OSError."""
         try:
-            self.unfiltered.write(visible_lines(text))
+            self.unfiltered.write(text)
         except OSError as error:
             self._note(error)
             raise
-        return len(text)
 
     def flush(self) -> None:
         """Write what waits. Raises: OSError, also that of an earlier call."""

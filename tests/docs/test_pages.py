@@ -125,6 +125,15 @@ def test_code_of_a_page_works_as_shown(page: str, tmp_path: Path) -> None:
         assert any_python(without_callouts(block.text)) == any_python(text)
 
 
+@pytest.mark.parametrize("page", [page for page in NEEDS if page.startswith("docs/tutorials/")])
+def test_install_line_of_a_tutorial_brings_what_its_commands_need(page: str) -> None:
+    project = (ROOT / "conformance/pyproject.toml").read_text(encoding="utf-8")
+    extras = dict(re.findall(r"^(\w+) = (\[.*\])$", project, re.MULTILINE))
+    (chosen,) = re.findall(r"pip install '\.\[([\w,]+)\]'", (ROOT / page).read_text("utf-8"))
+    brought = " ".join(extras[extra] for extra in chosen.split(","))
+    assert [library for library in NEEDS[page] if f'"{library}>' not in brought] == []
+
+
 def any_python(text: str) -> str:
     """Return a text without the version of Python's own csv module, which is that of Python."""
     return re.sub(r"\bPython csv 3\.[0-9]+\.[0-9]+", "Python csv 3", text)

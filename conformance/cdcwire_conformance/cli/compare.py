@@ -10,6 +10,7 @@ from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import AUTO_SOURCE, source_identified
+from cdcwire_conformance.cli.colours import print_lines
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_engine import (
     load_engine,
@@ -33,7 +34,12 @@ from cdcwire_conformance.cli.context import (
     parse_option_arguments,
     schemas_at,
 )
-from cdcwire_conformance.cli.follow import check_follow_arguments, check_followed, follow
+from cdcwire_conformance.cli.follow import (
+    check_follow_arguments,
+    check_followed,
+    check_topics,
+    follow,
+)
 from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.cli.recorded import schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
@@ -132,7 +138,7 @@ def run(arguments: CompareArguments) -> int:
             with on_spark(work) as (spark, report, progress):
                 return follow(work, spark, report, progress)
         found, _ = compared(work)
-    print(text(found), end="")
+    print_lines(text(found).removesuffix("\n").split("\n"))
     return EQUAL if found.is_equal else DIFFERENT
 
 
@@ -151,6 +157,7 @@ def prepared(arguments: CompareArguments) -> Work:
     _identify_sides(arguments, settings, table)
     notes.note_found(arguments)
     sources = parse_source(arguments.left), parse_source(arguments.right)
+    check_topics(arguments, sources)
     check_feeds_kept(arguments, sources)
     options = _options(arguments, [source.format.name for source in sources])
     context = context_from(arguments, None)

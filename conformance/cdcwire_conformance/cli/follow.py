@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.compare.metrics import FollowMetrics, metrics_text
 from cdcwire_conformance.interrupts import interrupts_raise
+from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.usage import UsageError, check_writable
 from cdcwire_conformance.visible import visible
 from cdcwire_conformance.whole_files import write_whole
@@ -85,6 +86,15 @@ def check_follow_arguments(arguments: CompareArguments) -> None:
         raise UsageError("--idle is a number of seconds above 0")
     if arguments.windows is not None and arguments.windows < 1:
         raise UsageError("--windows is a number from 1")
+
+
+def check_topics(arguments: CompareArguments, sources: Iterable[Source]) -> None:
+    """Check that only topics are followed, before their libraries load. Raises: UsageError."""
+    for source in sources:
+        if arguments.follow and source.topic is None:
+            raise UsageError(
+                f"{source}: --follow compares topics only, FORMAT:kafka://HOST:PORT/TOPIC"
+            )
 
 
 def check_followed(work: Work) -> None:

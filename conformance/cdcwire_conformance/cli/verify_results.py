@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.colours import print_lines
 from cdcwire_conformance.cli.verify_arguments import SUMMARY_FILE, VerifyArguments
 from cdcwire_conformance.visible import print_error
 from cdcwire_conformance.whole_files import write_whole
@@ -53,8 +54,7 @@ def write_results(arguments: VerifyArguments, results: Results, expected: Expect
         except OSError as error:
             problems.append(f"{file} cannot be written: {error.strerror}")
     try:
-        for line in report_lines(results, failures_shown=arguments.show):
-            print(line)
+        print_lines(report_lines(results, failures_shown=arguments.show))
         sys.stdout.flush()
     finally:
         for problem in problems:

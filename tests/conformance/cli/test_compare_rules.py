@@ -113,7 +113,11 @@ def test_mistakes_are_named(words: list[str], said: str) -> None:
             ["craft:file:FEED", "craft:file:FEED", "--time-zone", "Mars"],
             "'Mars' is not a time zone",
         ),
-        (["craft:file:FEED/a.jsonl", "craft:file:FEED"], "is a file; name its directory"),
+        (["craft:file:FEED", "craft:file:FEED", "--follow"], "--follow compares topics only"),
+        (
+            ["craft:file:FEED/a.jsonl", "craft:file:FEED"],
+            "is a file; name a directory that has only this file",
+        ),
         (
             ["craft:file:FEED", "craft:file:FEED", "--temporal", "native", "--precision", "a=ms"],
             "leave out --temporal native",

@@ -312,6 +312,15 @@ def test_page_fits_its_window_in_light_and_dark(page: Any, result: Path, width: 
     assert colours == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]
 
 
+def test_narrow_page_shows_what_was_got(page: Any, result: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(result.as_uri())
+    cells = page.locator(".groups td").all()
+    assert {"expected", "got"} <= {cell.get_attribute("data-label") for cell in cells}
+    boxes = [cell.bounding_box() for cell in cells if cell.inner_text()]
+    assert all(box is not None and box["x"] + box["width"] <= 390 for box in boxes)
+
+
 def test_print_shows_no_controls(page: Any, result: Path) -> None:
     page.goto(result.as_uri())
     page.emulate_media(media="print")

@@ -74,7 +74,7 @@ def page_of(results: Results, witnesses: Mapping[str, Sequence[str]]) -> Page:
     }
     state: State = "none" if not results.was_run else "bad" if results.has_failed else "good"
     return Page(
-        title=visible(describe(results.testee)),
+        title=f"Verdict on {visible(describe(results.testee))}",
         verdict=verdict_line(results),
         state=state,
         about=(
