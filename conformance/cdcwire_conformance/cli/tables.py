@@ -12,7 +12,6 @@ from pathlib import Path
 from cdcwire.core.context import EVERYTHING
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.events import Table
-from cdcwire.model.names import TableName
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.auto import source_identified
 from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
@@ -119,7 +118,7 @@ def _of_dump(arguments: argparse.Namespace) -> list[Table]:
     return found
 
 
-def _name(table: TableName) -> str:
+def _name(table: tuple[str | None, str | None]) -> str:
     return ".".join(filter(None, table))
 
 
