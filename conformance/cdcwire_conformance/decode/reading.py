@@ -202,53 +202,81 @@ def decode_messages(
     """
     rows = RowBatches(job, open_file)
     with few_collections():
-        message_columns = get_suite(job.format.name).message_columns
-        if message_columns is None:
+        columns = columns_of(job, rows)
+        if columns is None:
             yield from rows.batches(messages)
-        else:
-            columns = message_columns(rows.builder, job.context)
-            yield from _column_batches(columns, rows, messages)
+            return
+        for place, message in messages:
+            if columns.add(place, message):
+                yield from columns.full()
+        yield from columns.waiting()
 
 
-def _column_batches(
-    columns: MessageColumns, rows: RowBatches, messages: Iterable[Located]
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches of columns, and row by row the messages that are irregular."""
-    taken: list[Located] = []
-    left: list[Located] = []
-    left_bytes = 0
-    for place, message in messages:
+def columns_of(job: Job, rows: RowBatches) -> ColumnBatches | None:
+    """Return what decodes by columns, for a format that can; ``rows`` decodes all others."""
+    message_columns = get_suite(job.format.name).message_columns
+    if message_columns is None:
+        return None
+    return ColumnBatches(message_columns(rows.builder, job.context), rows)
+
+
+class ColumnBatches:
+    """Decodes messages to batches by columns, and row by row those that are irregular."""
+
+    def __init__(self, columns: MessageColumns, rows: RowBatches) -> None:
+        self._columns = columns
+        self._rows = rows
+        self._taken: list[Located] = []
+        self._left: list[Located] = []
+        self._left_bytes = 0
+
+    def add(self, place: MessagePlace, message: Message | RowProblem) -> bool:
+        """Take a message. Return whether a batch is full."""
+        columns = self._columns
         rows_before = columns.rows
         if isinstance(message, RowProblem):
-            left.append((place, message))
+            self._left.append((place, message))
         elif not columns.add(message, place):
-            left.append((place, message))
-            left_bytes += len(message.value or b"")
+            self._left.append((place, message))
+            self._left_bytes += len(message.value or b"")
         elif columns.rows > rows_before:  # else it is of other tables, and need not be kept
-            taken.append((place, message))
-        if columns.rows >= ROWS_OF_COLUMNS or columns.size >= BYTES_OF_A_BATCH:
-            yield from _column_batch(columns, rows, taken)
-            taken = []
-        if len(left) >= ROWS_OF_A_BATCH or left_bytes >= BYTES_OF_A_BATCH:
-            yield from rows.batches(left)
-            left, left_bytes = [], 0
-    yield from _column_batch(columns, rows, taken)
-    yield from rows.batches(left)
+            self._taken.append((place, message))
+        return self._is_full() or self._is_left_full()
 
+    def full(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches that are full."""
+        if self._is_full():
+            yield from self._of_taken()
+        if self._is_left_full():
+            yield from self._of_left()
 
-def _column_batch(
-    columns: MessageColumns, rows: RowBatches, taken: list[Located]
-) -> Iterator[pa.RecordBatch]:
-    if not columns.rows:
-        return
-    try:
-        found = columns.batch()
-    except (Irregular, ConversionError):
-        pass  # row by row, outside this block, the error is found in its place
-    else:
-        yield found
-        return
-    yield from rows.batches(taken)
+    def waiting(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of the messages that are not yet in one."""
+        yield from self._of_taken()
+        yield from self._of_left()
+
+    def _is_full(self) -> bool:
+        return self._columns.rows >= ROWS_OF_COLUMNS or self._columns.size >= BYTES_OF_A_BATCH
+
+    def _is_left_full(self) -> bool:
+        return len(self._left) >= ROWS_OF_A_BATCH or self._left_bytes >= BYTES_OF_A_BATCH
+
+    def _of_taken(self) -> Iterator[pa.RecordBatch]:
+        taken, self._taken = self._taken, []
+        if not self._columns.rows:
+            return
+        try:
+            found = self._columns.batch()
+        except (Irregular, ConversionError):
+            pass  # row by row, outside this block, the error is found in its place
+        else:
+            yield found
+            return
+        yield from self._rows.batches(taken)
+
+    def _of_left(self) -> Iterator[pa.RecordBatch]:
+        left, self._left, self._left_bytes = self._left, [], 0
+        yield from self._rows.batches(left)
 
 
 class RowBatches:

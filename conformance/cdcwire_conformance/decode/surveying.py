@@ -160,13 +160,19 @@ class Survey:
 
 
 class Scan:
-    """One scan of messages. Layouts are distinguished by identity, and kept so that it holds."""
+    """One scan of messages. Layouts are distinguished by identity, and kept so that it holds.
 
-    def __init__(self, survey: Survey, open_file: OpenFile) -> None:
+    ``takes_values``: changes come with their values, also of formats that can skip them.
+    """
+
+    def __init__(self, survey: Survey, open_file: OpenFile, *, takes_values: bool = False) -> None:
         self.survey_of = survey
         self._open_file = open_file
         options = parse_options(survey.format.options, survey.context.options)
         self._is_cut = bool(options.get(KEY_ONLY))  # which the columns of deletes disprove
+        skips = survey.format.skips_columns and not survey.look_into_text
+        self._skips_columns = skips and not self._is_cut
+        self._takes_values = takes_values
         self._skips_deletes = not survey.format.comparing.deletes_have_position(options)
         self._found: dict[Name, CanonicalTable] = {}
         self._ill_formed: dict[Name, set[str]] = {}
@@ -197,8 +203,7 @@ class Scan:
         Raises: FeedError, if errors are to stop.
         """
         everything = self._decoder(None)
-        is_cheap = self.survey_of.format.skips_columns and not self.survey_of.look_into_text
-        is_cheap = is_cheap and not self._is_cut
+        is_cheap = self._skips_columns and not self._takes_values
         decode = self._decoder(frozenset()) if is_cheap else everything
         for place, message in messages:
             self._messages += 1
@@ -331,7 +336,11 @@ class Scan:
     def _tally(self, name: Name) -> RowTally:
         found = self._tallies.get(name)
         if found is None:
-            found = RowTally(self.survey_of.format, skips_deletes=self._skips_deletes)
+            found = RowTally(
+                self.survey_of.format,
+                skips_deletes=self._skips_deletes,
+                knows_columns=not self._skips_columns,
+            )
             self._tallies[name] = found
         return found
 

@@ -39,16 +39,20 @@ class RowTally:
 
     ``rows``: how many. ``updates``: those sent as one record, and ``old_images`` those of them with
     their before image. ``has_key_deletes``: a delete has its key only; ``has_whole_deletes``: one
-    is not said to. ``skips_deletes``: a delete may have no position.
+    is not said to. ``skips_deletes``: a delete may have no position. ``knows_columns``: deletes
+    are looked at for columns beyond their key.
     """
 
-    def __init__(self, format_: Format, *, skips_deletes: bool = False) -> None:
+    def __init__(
+        self, format_: Format, *, skips_deletes: bool = False, knows_columns: bool = True
+    ) -> None:
         self.rows = 0
         self.updates = 0
         self.old_images = 0
         self.has_key_deletes = False
         self.has_whole_deletes = False
         self._skips_deletes = skips_deletes
+        self._knows_columns = knows_columns
         self._orders = [_OrderTally(order) for order in format_.comparing.orders]
         self._numbers = [order.number for order in format_.comparing.orders if order.number]
         self._fields = dict.fromkeys(FIELDS, 0)
@@ -100,7 +104,7 @@ class RowTally:
                     self.old_images += old is not None
                     self._old_rows.add(_place_of(change), is_whole=old is not None)
             elif change.op == "delete":
-                has_more = has_more_than_key(change)
+                has_more = self._knows_columns and has_more_than_key(change)
                 self._deletes_beyond_key += has_more
                 self.has_whole_deletes |= change.sent != "key"
                 self.has_key_deletes |= change.sent == "key" and not has_more

@@ -105,7 +105,7 @@ def jobs_of(
 def _can_be_done(job: Job, feed: OpenedFeed) -> bool:
     """Return whether the first scan of a feed decodes what a job does, and a batch can have it."""
     opened = feed.opened.context
-    if job.format.skips_columns or replace(job.context, selection=opened.selection) != opened:
+    if replace(job.context, selection=opened.selection) != opened:
         return False
     try:
         return job.builder.table == job.table

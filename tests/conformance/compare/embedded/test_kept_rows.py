@@ -38,6 +38,10 @@ FORMATS: dict[str, dict[str, OptionValue]] = {
     "debezium-json": {"connector": "mysql"},
     "cdl-json": {},
     "simple": {},
+    "canal-json": {},
+    "avro": {"enable-tidb-extension": True},
+    "craft": {},
+    "open-protocol": {},
 }
 NEVER = 1 << 60
 
