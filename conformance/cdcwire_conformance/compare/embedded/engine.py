@@ -115,6 +115,9 @@ class EmbeddedEngine:
         for feed, kept in zip((tasks[0].left, tasks[0].right), self.kept, strict=True):
             known = kept.of_tables(feed, tasks, options)
             found = {number: KeptBatches(self.room) for number in range(len(tasks))} | known
+            if known:
+                work = replace(work, done=work.done + sum(each.rows for each in known.values()))
+                report("decoding both feeds", work)
             for number, batch in batches_of(feed, tasks, options, self.workers, known):
                 found[number].append(batch)
                 work = replace(work, done=work.done + batch.num_rows)

@@ -52,6 +52,7 @@ class KeptBatches:
 
     def __init__(self, room: Room, batches: Iterable[pa.RecordBatch] = ()) -> None:
         self.schema: pa.Schema | None = None  # until there is a batch
+        self.rows = 0
         self._room = room
         self._in_memory: list[pa.RecordBatch] = []
         self._file: IO[bytes] | None = None
@@ -62,6 +63,7 @@ class KeptBatches:
     def append(self, batch: pa.RecordBatch) -> None:
         """Add a batch. All have one schema."""
         self.schema = batch.schema
+        self.rows += batch.num_rows
         if self._writer is None and self._room.has_taken(batch):
             self._in_memory.append(batch)
             return

@@ -22,6 +22,7 @@ from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions, Mode
+from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode import ahead, many_tables
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
@@ -188,3 +189,13 @@ def test_other_options_of_columns_are_foretold(
         assert reads == []
         assert kept == compared(left, right, options, NEVER)
         reads.clear()
+
+
+def test_the_progress_counts_kept_rows(rows: list[Event], reads: list[int], tmp_path: Path) -> None:
+    both = feed(tmp_path / "f", "maxwell-json", rows)
+    steps: list[Work | None] = []
+    compare_feeds(both, both, report=lambda text, work=None, /: steps.append(work))
+    assert reads == []
+    done = [each.done for each in steps if each is not None]
+    assert (done[0], done[-1]) == (0, 2 * ROWS)
+    assert done == sorted(done)
