@@ -121,6 +121,7 @@ BENT = {
         "cdl-json/values/delete-numbers",
         "cdl-json/values/double",
         "cdl-json/values/float",
+        "debezium-json/connectors/oracle-not-finite",
         "debezium-json/connectors/oracle-types-delete",
         "debezium-json/connectors/oracle-unavailable",
         "debezium-json/producer/types-3.2-bc",

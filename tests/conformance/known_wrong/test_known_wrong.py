@@ -40,19 +40,6 @@ CAUGHT_ONCE: Mapping[str, frozenset[str]] = {
             "word-null-as-null",
         }
     ),
-    "debezium-avro": frozenset(
-        {
-            "empty-value-as-delete",
-            "end-of-key-ignored",
-            "end-of-value-ignored",
-            "header-ignored",
-            "json-through-double",
-            "newest-schema",
-            "original-names-lost",
-            "text-cut-at-nul",
-            "trailing-bytes-accepted",
-        }
-    ),
     "avro": frozenset(
         {
             "ill-formed-text-replaced",
@@ -67,19 +54,12 @@ CAUGHT_ONCE: Mapping[str, frozenset[str]] = {
     "datahub-tuple": frozenset(
         {
             "attributes-in-characters",
-            "sequence-id-in-64-bits",
-            "trailing-bytes-accepted",
-            "word-null-as-null",
         }
     ),
     "datahub-blob": frozenset(
         {
             "checksums-ignored",
-            "database-as-schema",
             "field-count-believed",
-            "query-cut",
-            "schema-as-table",
-            "update-before-accepted",
         }
     ),
 }

@@ -16,6 +16,7 @@ from cdcwire_conformance.known_wrong.decoder import (
     wrong_values,
 )
 
+_FIRST_CONNECTORS = ("postgresql", "mysql", "mariadb")
 _PER_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
@@ -25,6 +26,13 @@ def delete_cut_to_key(row: RowChange) -> Event:
     if row.op != "delete" or row.before is None or not row.table.key:
         return row
     return replace(row, before=row.before.only(row.table.key))
+
+
+@refusing("a connector of another database than PostgreSQL, MySQL and MariaDB is refused")
+def connectors_refused(message: Message, events: list[Event]) -> bool:
+    """Return whether a change is of SQL Server, Oracle or others."""
+    rows = (event for event in events if isinstance(event, (RowChange, SchemaChange)))
+    return any(row.extra.get("connector", "mysql") not in _FIRST_CONNECTORS for row in rows)
 
 
 @refusing("the members of PostgreSQL's source are demanded of every connector")
@@ -77,6 +85,7 @@ def word_as_unavailable(column: Column, value: Value) -> tuple[Column, Value]:
 
 CONNECTOR_FAULTS: tuple[KnownWrong, ...] = (
     delete_cut_to_key,
+    connectors_refused,
     lsn_needed,
     transaction_number_needed,
     parameters_refused,
