@@ -136,15 +136,15 @@ class Meaning:
         ):
             yield from ((option, name) for name in sorted(names))
 
-    def unknown(self, tables: Collection[CanonicalTable]) -> list[str]:
-        """Return a line for each column that is named and that no table has."""
+    def unknown(self, tables: Collection[CanonicalTable], when: str = "") -> list[str]:
+        """Return a line for each column that is named and that no table has. ``when``: so far."""
         known = {name for table in tables for name in _names(table, table.columns)}
         times = {name for table in tables for name in _names(table, _with_times(table))}
         return [
-            f"{option}: no table has a column {name}{' of times' if name in known else ''}"
-            f"{did_you_mean(name, wanted)}"
+            f"{option}: no table has a column {name}"
+            f"{f' of times{when}' if name in known else when + did_you_mean(name, known)}"
             for option, name in self.columns()
-            if name not in (wanted := times if option == "--precision" else known)
+            if name not in (times if option == "--precision" else known)
         ]
 
     def excludes(self, name: TableName, rewrite: Rewrite | None) -> bool:

@@ -551,8 +551,9 @@ def test_column_of_another_option_that_no_table_has_is_named(
     )
     found = next(topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, meaning=meaning)))
     assert found.unseen == (
-        "--ignore-column: no table has a column pirce so far",
-        "--as-text: no table has a column shop.oredrs.total so far",
+        "--ignore-column: no table has a column pirce so far; did you mean 'price'?",
+        "--as-text: no table has a column shop.oredrs.total so far; did you mean "
+        "'shop.orders.note'?",
         f"--precision: no table has a column {known} of times so far",
     )
     assert found.is_equal

@@ -420,8 +420,8 @@ class _Following:
         """
         tables = [table for known in self.known for table in known.values()]
         if tables:
-            for line in replace(self.options.meaning, redacted=frozenset()).unknown(tables):
-                yield f"{line} so far"
+            meaning = replace(self.options.meaning, redacted=frozenset())
+            yield from meaning.unknown(tables, " so far")
 
     def _events_compared(self, state: FollowState, window: Window) -> Comparison:
         assert window.end is not None

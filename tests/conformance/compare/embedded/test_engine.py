@@ -149,6 +149,13 @@ def test_the_result_names_what_the_users_rules_leave_out(
     assert list(found.unwanted) == left_out
 
 
+def test_misspelled_column_of_an_option_gets_a_suggestion(tmp_path: Path) -> None:
+    events = changes(1)
+    options = CompareOptions(meaning=Meaning(redacted=frozenset({"idd"})))
+    with pytest.raises(SchemaError, match=r"has a column idd; did you mean 'id'\?$"):
+        compared(tmp_path, events, events, options)
+
+
 def test_precision_of_a_column_without_times_is_refused(tmp_path: Path) -> None:
     events = changes(1)
     with pytest.raises(SchemaError, match=r"^--precision: no table has a column n of times$"):
@@ -159,7 +166,7 @@ def test_a_folder_with_files_is_not_taken_for_differences(tmp_path: Path) -> Non
     (tmp_path / "found").mkdir()
     (tmp_path / "found" / "x").touch()
     options = CompareOptions(differences_to=str(tmp_path / "found"))
-    with pytest.raises(ValueError, match="a new or an empty folder"):
+    with pytest.raises(ValueError, match="is not empty; name a new directory"):
         compared(tmp_path, changes(1), changes(1), options)
 
 

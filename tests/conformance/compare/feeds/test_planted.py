@@ -210,7 +210,7 @@ def test_last_rows_need_no_order_and_no_copies(compare: Compare, feeds: Feeds) -
     ("arguments", "said"),
     [
         (["--from", "7", "--to", "7"], "a window from 7 to 7 holds nothing"),
-        (["--differences", "FULL"], "FULL is not empty; name a new directory"),
+        (["--differences", "FULL"], "full is not empty; name a new directory"),
         (["--to", "7", "KEYLESS"], "share no position"),
         (["--mode", "final", "KEYLESS"], "without a key no row is the last: shop.log"),
     ],
