@@ -85,7 +85,10 @@ def test_renamed_table_is_compared_with_its_earlier_rows(
     assert code == 0, text
     assert "shop.new: equal, 2 last rows" in text
     code, text = run(capsys, feed, rows, "--include", "shop.new", "--include", "shop.oldest")
-    assert (code, text.rpartition(": ")[2]) == (2, "the feed has no rows of shop.oldest\n")
+    assert (code, text.rpartition(": ")[2]) == (
+        2,
+        "the feed has no rows of shop.oldest; did you mean 'shop.new'?\n",
+    )
 
 
 @pytest.mark.parametrize(
