@@ -196,7 +196,7 @@ def open(
     only: Iterable[str] | None = None,
     on_error: OnError = "raise",
 ) -> Feed[Any]:
-    """Return a feed in files: ``"canal-json:file:DIR"``, a directory of messages.
+    """Return a feed in files: ``"canal-json:file:DIR"``, a directory of messages, or one file.
 
     For formats of a storage sink it may be the sink's prefix, also at a URL, ``"csv:s3://…"``
     (extra ``storage``). The arguments are those of ``Decoder``. A directory's ``feed.json``, which

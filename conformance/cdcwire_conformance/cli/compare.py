@@ -65,6 +65,7 @@ HELP = "compare two feeds, in the same or different formats"
 DESCRIPTION = """\
 Decode two feeds to rows of one form and compare their row changes, table by table. A feed is
 FORMAT:file:DIR: a directory of *.jsonl, one message per line, or of *.parquet with Kafka's columns.
+FORMAT:file:FILE is one file of them, of any name.
 For csv and canal-json it may also be the prefix of a storage sink; its rows are taken as in a
 replay. Or a feed is FORMAT:kafka://HOST:PORT/TOPIC: the topic's content when the comparison begins.
 TOPIC may be a pattern, shop.*, or topics with commas between them, which are one feed then.

@@ -29,7 +29,9 @@ MAX_BYTES = 1 << 30  # of both feeds, for the embedded engine
 MOST_BY_DEFAULT = 8  # processes; each takes 150 to 250 MB
 EVERY_SECONDS = 10.0
 KEY_VARIABLE = "CDCWIRE_MASK_KEY"
-_SOURCES = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
+_SOURCES = (
+    "FORMAT:file:DIR or :file:FILE, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
+)
 _BINARY = (
     "read the bytes of this column of the {} feed from their text, hex or base64 (may be given "
     "again)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import parse_options
@@ -36,17 +35,17 @@ def named_formats(sides: Sequence[tuple[Source, Context]]) -> Iterator[None]:
 def _looks_like(source: Source, context: Context) -> str:
     """Return the end of an error's line; empty if the feed is what it was read as."""
     try:
-        result = identify_place(str(Path(source.folder)), Context(tables=context.tables)).result
+        result = identify_place(source.path, Context(tables=context.tables)).result
     except (InputError, SourceError, StoreError, ValueError, OSError):
         return ""
     found = result.found
     if found is not None and found.format != source.format.name:
         if any(each.format == source.format.name and each.decoded for each in result.candidates):
-            return f"; {source.folder} has messages of {source.format.name} and {found.format}"
-        return f"; {source.folder} looks like {found.format}, not {source.format.name}"
+            return f"; {source.path} has messages of {source.format.name} and {found.format}"
+        return f"; {source.path} looks like {found.format}, not {source.format.name}"
     lacking = [] if found is None else list(_lacking(source, context, found))
     if found is not None and lacking and found.decoded > _decoded(source, context):
-        return f"; {source.folder} looks like {source.format.name} with {' '.join(lacking)}"
+        return f"; {source.path} looks like {source.format.name} with {' '.join(lacking)}"
     if context.tables:
         return "; do the definitions of --ddl or --tables fit this feed?"
     return ""
@@ -56,7 +55,7 @@ def _decoded(source: Source, context: Context) -> int:
     """Return how many of the first messages decode with the options that they were read with."""
     format_ = source.format
     given = parse_options(format_.options, context.options)
-    result = identify_place(str(Path(source.folder)), Context(given, tables=context.tables)).result
+    result = identify_place(source.path, Context(given, tables=context.tables)).result
     return max(
         (each.decoded for each in result.candidates if each.format == format_.name), default=0
     )

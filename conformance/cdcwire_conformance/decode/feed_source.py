@@ -35,7 +35,7 @@ from cdcwire_conformance.usage import UsageError
 
 
 def open_source_of_feed(text: str, context: Context) -> FilesOfFeed:
-    """Return the source of ``FORMAT:file:DIR`` or of a storage prefix.
+    """Return the source of ``FORMAT:file:DIR``, of one file, or of a storage prefix.
 
     Raises: ValueError that says what is wrong with the source, an option or a definition.
     """

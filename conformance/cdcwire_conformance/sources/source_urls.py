@@ -3,7 +3,8 @@
 A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``. The
 directory has messages of one format: JSON lines (``*.jsonl`` or ``*.ndjson``, also ``.gz`` or
 ``.zst``), or Parquet with Kafka's columns (``*.parquet``). Other files in it, and those of its
-subdirectories, are not read; a source names those that may have rows. JSON lines are cut by bytes:
+subdirectories, are not read; a source names those that may have rows. ``FORMAT:file:FILE`` is one
+file of any name, and nothing else of its directory. JSON lines are cut by bytes:
 a piece begins at the first line that begins in it. Thus many workers share a large file, and one
 worker reads its share of small files. Compressed files are not cut. With a format of a storage sink
 the directory may be a prefix of it, with the sink's own folders and files. It may be in a bucket or
@@ -64,7 +65,7 @@ class Source:
     They are absolute: Java and the workers keep the directory in which they were started. Those of
     a prefix are named from it on, with ``/``, and their order is the one of replay. A ``place`` is
     one that only Spark reaches: ``open_source`` finds its files. ``unread``: other files in the
-    directory that may have rows.
+    directory that may have rows. ``name``: the file of the directory, where only one was named.
     """
 
     format: Format
@@ -73,14 +74,20 @@ class Source:
     files: tuple[str, ...]
     topic: KafkaTopic | None = field(default=None)
     unread: Unread = field(default=ALL_READ)
+    name: str = ""
 
     def __str__(self) -> str:
         return f"{self.format.name}:{self.topic or self.where}"
 
     @property
     def where(self) -> str:
-        """Return the folder as it is written after the format."""
-        return self.folder if is_url(self.folder) else f"file:{self.folder}"
+        """Return the folder or the file as it is written after the format."""
+        return self.folder if is_url(self.folder) else f"file:{self.path}"
+
+    @property
+    def path(self) -> str:
+        """Return the folder, or the only file of it that is read, on this machine."""
+        return str(Path(self.folder, self.name))
 
     @property
     def scheme(self) -> str:
@@ -105,7 +112,7 @@ class SourceUrl:
 def parse_source_url(text: str) -> SourceUrl:
     """Return the parts of ``FORMAT:file:DIR``, ``FORMAT:kafka://…`` or ``FORMAT:s3a://…``.
 
-    ``FORMAT:DIR`` is a directory too. Raises: SourceError.
+    ``FORMAT:DIR`` is a directory too. A file may be in its place. Raises: SourceError.
     """
     name, colon, url = text.partition(":")
     if name not in FORMAT_NAMES:
@@ -136,7 +143,16 @@ def parse_source(text: str) -> Source:
         return Source(format_, "", "topic", (), found.topic)
     if is_url(found.location):
         return Source(format_, found.location, "place", ())
+    if Path(found.location).is_file():
+        return _source_of_file(format_, Path(found.location))
     return source_in(format_, LocalStore(found.location))
+
+
+def _source_of_file(format_: Format, file: Path) -> Source:
+    """Return the source that one file is: JSON lines, unless its name is that of Parquet."""
+    kind: Kind = "parquet" if file.name.lower().endswith(PARQUET) else "jsonl"
+    store = LocalStore(file.parent)
+    return Source(format_, store.url, kind, (path_under(store.root, file.name),), name=file.name)
 
 
 def _topic_of(format_name: str, url: str, text: str) -> KafkaTopic:

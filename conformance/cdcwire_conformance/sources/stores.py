@@ -198,9 +198,7 @@ class LocalStore:
             if under:
                 return
             if top.exists():
-                raise StoreError(
-                    f"{self.folder}: is a file; name a directory that has only this file"
-                )
+                raise StoreError(f"{self.folder}: is not a directory")
             raise StoreError(f"{self.folder}: there is no such directory")
         # One directory's names at a time: no list of all of them is held here.
         waiting = [(str(top), f"{under}/" if under else "")]

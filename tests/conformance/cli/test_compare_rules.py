@@ -115,10 +115,6 @@ def test_mistakes_are_named(words: list[str], said: str) -> None:
         ),
         (["craft:file:FEED", "craft:file:FEED", "--follow"], "--follow compares topics only"),
         (
-            ["craft:file:FEED/a.jsonl", "craft:file:FEED"],
-            "is a file; name a directory that has only this file",
-        ),
-        (
             ["craft:file:FEED", "craft:file:FEED", "--temporal", "native", "--precision", "a=ms"],
             "leave out --temporal native",
         ),
