@@ -158,7 +158,8 @@ def test_auto_needs_a_configuration_where_nothing_can_be_identified(
 
 
 def test_a_format_without_files_has_no_storage_check(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "craft has no files" in error_of(capsys, "storage", "check", "craft", "prefix")
+    found = error_of(capsys, "storage", "check", "craft", "prefix")
+    assert "canal-json and csv only, not craft" in found
 
 
 def test_a_connector_excludes_a_changefeed(
