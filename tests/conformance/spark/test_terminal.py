@@ -27,6 +27,7 @@ class Terminal:
         own, theirs = pty.openpty()
         environment = {
             **os.environ,
+            "NO_COLOR": "1",
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "TMPDIR": str(folder),
         }
