@@ -22,6 +22,7 @@ from cdcwire_conformance.decode.old_rows import POSITION
 
 NO_RULE = "no rule asks for these"
 """The reason for members of messages that are compared of no two feeds."""
+_OLD_VALUES = "output-old-value"  # the option without which updates have no old row
 _OF_ALL_FORMATS = (
     "definitions of columns beyond types, forms of values that are equal, "
     "forms of Kafka keys, topics and headers, unknown members"
@@ -144,7 +145,9 @@ def rules_of_table(
             left_out.append(("columns of deletes beyond the key", reason))
             rules = replace(rules, deleted_columns="key")
         is_bare = own in feed.facts.lacks_old_images and (
-            feed.side.has_upserts or feed.side.lacks("before of delete") is not None
+            feed.side.has_upserts
+            or feed.side.lacks("before of delete") is not None
+            or feed.side.values.get(_OLD_VALUES) is False
         )
         if rules.has_old_values and is_bare:
             reason = f"no update of the {side} feed has one"

@@ -241,3 +241,16 @@ def test_a_time_that_deletes_of_avro_lack_is_named(
     found = compared(tmp_path, (other, "avro"), events)
     assert found.is_equal, found.tables
     assert dict(found.left_out)["commit_ms"] == "deletes of the right feed lack it"
+
+
+def test_old_rows_that_a_setting_leaves_out_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole: dict[str, OptionValue] = {"dialect": "ticdc", "replica-identity": "full"}
+    monkeypatch.setitem(OPTIONS, "debezium-json", {**whole, "output-old-value": False})
+    monkeypatch.setitem(OPTIONS, "debezium-avro", whole)
+    events = [insert(1, 1), update(2, "b")]
+    found = compared(tmp_path, ("debezium-json", "debezium-avro"), events)
+    assert found.is_equal, found.tables
+    (table,) = found.tables
+    assert dict(table.left_out)["before images of updates"] == "no update of the left feed has one"
