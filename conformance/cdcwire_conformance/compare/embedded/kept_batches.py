@@ -9,7 +9,7 @@ from typing import IO
 
 import pyarrow as pa
 
-MAX_BYTES = 128 << 20
+MAX_BYTES = 64 << 20
 """How much of all tables of a comparison stays in memory."""
 
 _COMPRESSION = "lz4"

@@ -109,18 +109,18 @@ def _same_positions(
     ``good``: the keys that both sides have in order.
     """
     runs = [of_side.runs(own) for of_side, own in zip(keys, good, strict=True)]
-    left, right = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
-    _, *same = np.intersect1d(left, right, assume_unique=True, return_indices=True)
-    ours, theirs = (each.taken(found) for each, found in zip(runs, same, strict=True))
-    is_same = sides[0].content[ours.rows] == sides[1].content[theirs.rows]
-    is_same &= sides[0].key[ours.rows] == sides[1].key[theirs.rows]
+    ids = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
+    _, own, other = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+    ours, theirs = runs[0].taken(own), runs[1].rows[other]
+    is_same = sides[0].content[ours.rows] == sides[1].content[theirs]
+    is_same &= sides[0].key[ours.rows] == sides[1].key[theirs]
     for name in ("number", "size", "has_order"):
-        is_same &= getattr(ours, name) == getattr(theirs, name)
+        is_same &= getattr(ours, name) == getattr(runs[1], name)[other]
     same_of_run = np.bincount(ours.run[is_same], minlength=len(sides[0]))
     is_same &= same_of_run[ours.run] == ours.size
     lacks_order = is_same & ~ours.has_order & sides[0].has_row[ours.rows]
     unordered = int(np.count_nonzero(np.bincount(ours.run[lacks_order]) > 1))
-    return (ours.rows[is_same], theirs.rows[is_same]), unordered
+    return (ours.rows[is_same], theirs[is_same]), unordered
 
 
 def _settle_last_rows(
@@ -245,7 +245,7 @@ class _Keys:
         )
         is_odd[tied] |= copies[inverse.reshape(-1)] > 1
         found = _Runs(rows, run, number, size, part != NOWHERE)
-        return found.taken(~np.isin(run, run[is_odd]))
+        return found.taken(~np.isin(run, run[is_odd])) if is_odd.any() else found
 
     def _places(self, keys: Numbers) -> Numbers:
         sizes = self.sizes[keys]

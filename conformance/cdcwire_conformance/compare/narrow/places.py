@@ -186,9 +186,8 @@ class Eras:
 def parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
     """Return the parts of a feed that its rows are in, and the number of each row's part."""
     # Rows of one stream and partition of a table are of one kind.
-    partitions, of_row = np.unique(places.table_partition, return_inverse=True)
-    codes = places.stream * len(partitions) + of_row.reshape(-1)
-    _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    partitions, partition = _groups_of(places.table_partition)
+    firsts, group = _groups_of(_compact(places.stream * len(partitions) + partition))
     streams, own = places.stream[firsts].tolist(), places.table_partition[firsts].tolist()
     kinds = [
         part_of(places.streams[stream], None if partition == NOWHERE else partition)
@@ -196,8 +195,16 @@ def parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
     ]
     parts = list(dict.fromkeys(kinds))
     numbers = np.array([parts.index(each) for each in kinds], np.int64)
-    found: Numbers = numbers[inverse.reshape(-1)]
+    found: Numbers = numbers[group]
     return parts, found
+
+
+def _groups_of(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the first place of each distinct number, and the group of each number."""
+    if len(numbers) and not numbers.strides[0]:  # one for all
+        return np.zeros(1, np.int64), np.broadcast_to(np.int64(0), numbers.shape)
+    _, firsts, groups = np.unique(numbers, return_index=True, return_inverse=True)
+    return firsts, groups.reshape(-1)
 
 
 def ordered_parts_of(places: Places) -> tuple[list[Part | None], Numbers]:
