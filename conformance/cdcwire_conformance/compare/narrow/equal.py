@@ -109,8 +109,8 @@ def _same_positions(
     ``good``: the keys that both sides have in order.
     """
     runs = [of_side.runs(own) for of_side, own in zip(keys, good, strict=True)]
-    ids = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
-    _, own, other = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+    left, right = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
+    _, own, other = np.intersect1d(left, right, assume_unique=True, return_indices=True)
     ours, theirs = runs[0].taken(own), runs[1].rows[other]
     is_same = sides[0].content[ours.rows] == sides[1].content[theirs]
     is_same &= sides[0].key[ours.rows] == sides[1].key[theirs]
