@@ -47,7 +47,7 @@ from cdcwire_generators.strategies.values import values
 
 Draw: TypeAlias = "Callable[[st.SearchStrategy[Any]], Any]"
 
-_CONNECTOR, _DIALECT = "connector", "dialect"
+_CONNECTOR, _DIALECT, _KEYS = "connector", "dialect", "key-converter"
 _SAME_IN_BOTH = ("database", "read-r-as-c", _CONNECTOR)  # if they differ, so do the feeds
 # How much a reader refuses, which no producer knows, and a setting that loses digits of decimals.
 _NOT_DRAWN = {"lint": ("strict",), "decimal-handling-mode": ("double",)}
@@ -223,7 +223,9 @@ def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
         later = draw(late_columns(stream))
         is_carried = all(form.carries(later.tables, later.events) for form in forms)
         stream = later if is_carried else stream
-    return Pair(forms[0], forms[1], stream.tables, stream.events, draw(st.booleans()), mode)
+    has_text_keys = any(form.options.get(_KEYS) == "string" for form in forms)
+    is_defined = draw(st.booleans()) or has_text_keys  # else no message says which columns are keys
+    return Pair(forms[0], forms[1], stream.tables, stream.events, is_defined, mode)
 
 
 def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:

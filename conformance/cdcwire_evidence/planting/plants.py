@@ -362,10 +362,12 @@ def marker_text(event: Marker) -> str:
 
 
 def _truncate(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-    """Delete the rows of a table after one of its changes."""
+    """Delete the rows of a table after one of its changes, at a position of no later one."""
     places = _rows_in_any_order(events, chance)
     for at in places:
         row = _row(events, at)
+        if any(each.position.commit_ts == row.position.commit_ts for each in events[at + 1 :]):
+            continue
         statement = f"TRUNCATE TABLE `{table_text(row.table).replace('.', '`.`')}`"
         truncate = SchemaChange(
             "truncate", statement, _TRUNCATE, row.table, replace(row.position, partition=None)
