@@ -200,7 +200,7 @@ def _identify_sides(
         given = {name.rpartition(".")[2] for name in words}
         added = [f"{name}={found[name]}" for name in found if name.rpartition(".")[2] not in given]
         setattr(arguments, f"{side}_option", [*added, *own])
-        if table is not None:  # the right side stands for the left one: look at it once
+        if table is not None:  # both sides are LEFT, and its format is found now
             arguments.right, arguments.right_option = arguments.left, arguments.left_option
 
 

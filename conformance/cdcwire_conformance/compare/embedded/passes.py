@@ -1,4 +1,4 @@
-"""What is decoded of a feed to compare its tables: in which passes, and by which jobs."""
+"""The passes in which a feed is decoded to compare its tables, and the jobs of each."""
 
 from __future__ import annotations
 
