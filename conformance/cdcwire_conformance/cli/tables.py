@@ -152,10 +152,18 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
         print_error(f"cdcwire tables: note: {line}")
     statements = surveyed.others.statements
     found = []
-    for table in (each.table for each in surveyed.tables):
+    for each in surveyed.tables:
+        table = each.table
         declared = declared_columns(statements, (table.schema, table.table), table.columns)
         columns = tuple(declared.get(column.name, column) for column in table.columns)
         found.append(Table(table.table, table.schema, columns=columns, key=table.key))
+        inferred = [n for n in table.column_names if n in each.inferred and n not in declared]
+        if inferred:
+            names = "all columns" if len(inferred) == len(columns) else ", ".join(inferred)
+            print_error(
+                f"cdcwire tables: note: {table}: the messages have no types; those of {names} are "
+                "taken from values. Check them, or give a dump with --ddl"
+            )
     with_rows = {(table.schema, table.name) for table in found}
     found += [
         Table(table.name, table.schema, columns=table.columns, key=table.key)

@@ -72,7 +72,8 @@ class Described:
     ``bare``: its name without a database. ``database``: where the feed has one above the schema.
     ``span``: where these are. ``new_columns``: those of after images; None: any.
     ``fewest_columns``: the columns that one after image has, for those with the fewest.
-    ``mixed``: columns with values of several kinds, and the words for these.
+    ``mixed``: columns with values of several kinds, and the words for these. ``inferred``: columns
+    whose types come from values: neither messages nor definitions have them.
     """
 
     table: CanonicalTable
@@ -88,6 +89,7 @@ class Described:
     has_whole_deletes: bool = False
     fewest_columns: ColumnSets = frozenset()
     mixed: KindWords = field(default_factory=dict)
+    inferred: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ def _described(found: FoundTable, defined: CanonicalTable | None) -> Described:
         found.has_whole_deletes,
         found.fewest_columns,
         mixed_words(found.kinds),
+        found.inferred - set(() if defined is None else defined.column_names),
     )
 
 

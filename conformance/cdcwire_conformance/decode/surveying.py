@@ -72,7 +72,7 @@ class FoundTable:
     delete has its key only; ``has_whole_deletes``: one is not said to. ``span``: where the rows
     are. ``new_columns``: those of after images; None: any. ``fewest_columns``: the columns that one
     after image has, for those with the fewest. ``kinds``: those that each column
-    was met with.
+    was met with. ``inferred``: columns whose types come from values.
     """
 
     table: CanonicalTable
@@ -89,6 +89,7 @@ class FoundTable:
     has_whole_deletes: bool = False
     fewest_columns: ColumnSets = frozenset()
     kinds: KindWords = field(default_factory=dict)
+    inferred: frozenset[str] = frozenset()
 
     def joined(self, other: FoundTable) -> FoundTable:
         """Return the table as both shares have it. Raises: SchemaError."""
@@ -109,6 +110,7 @@ class FoundTable:
             self.has_whole_deletes or other.has_whole_deletes,
             fewest(self.fewest_columns | other.fewest_columns),
             joined_words(self.kinds, other.kinds),
+            self.inferred | other.inferred,
         )
 
 
@@ -189,6 +191,7 @@ class Scan:
         self._reads: Counter[TableName] = Counter()
         self._columns: dict[Name, set[Column]] = {}  # that a table was met with
         self._kinds: dict[Name, KindWords] = {}
+        self._inferred: dict[Name, set[str]] = {}  # columns whose types come from values
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
         self._shapes: dict[tuple[int, int, int], tuple[Table, Layout | None, Layout | None]] = {}
         reader = survey.format.comparing.key_reader
@@ -215,12 +218,12 @@ class Scan:
                 changes = self._row_changes(decode(place)(message), place)
                 if is_cheap and self._has_new_shape(changes):
                     whole = self._rows_of(everything(place)(message))
-                    self._learn(whole)
+                    self._learn(whole, message)
                     if self._has_new_names(whole):
                         decode = self._decoder(self._read)
                         changes = self._rows_of(decode(place)(message))
                 elif not is_cheap:
-                    self._learn(changes)
+                    self._learn(changes, message)
             except DecodeError as error:
                 self._report(problem_of(error), place)
                 yield place, message, None
@@ -271,6 +274,7 @@ class Scan:
             tally.has_whole_deletes,
             self._fewest_columns.get(name, frozenset()),
             self._kinds.get(name, {}),
+            frozenset(self._inferred.get(name, ())),
         )
 
     def _has_new_names(self, changes: list[Row | RowChange]) -> bool:
@@ -396,7 +400,7 @@ class Scan:
                 is_new = True
         return is_new
 
-    def _learn(self, changes: list[Row | RowChange]) -> None:
+    def _learn(self, changes: list[Row | RowChange], message: Message) -> None:
         for change in changes:
             name = full_name(change.table)
             for is_new, identity, columns, values in images_of(change):
@@ -404,6 +408,8 @@ class Scan:
                 known = self._layouts.get(shape)
                 if known is None:
                     self._add(change.table, columns)
+                    if self.survey_of.format.comparing.infers_types(message):
+                        self._inferred.setdefault(name, set()).update(c.name for c in columns)
                     if is_new:
                         self._learn_names(name, frozenset(column.name for column in columns))
                     if len(self._layouts) >= _MAX_SEEN:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cdcwire.core.guess import Guess, JsonObject, json_object
 from cdcwire.core.message import KafkaMessage, Message
 
+WITH_SCHEMA = "schema and payload"
 _NOTHING: JsonObject = {"schema": None, "payload": None}
 
 
@@ -33,8 +34,14 @@ def part_of(value: bytes | None) -> Part | None:
     is_schema = schema is None or (isinstance(schema, dict) and "type" in schema)
     if not isinstance(payload, dict) or not is_schema:
         return None
-    envelope = "payload with null as schema" if schema is None else "schema and payload"
+    envelope = "payload with null as schema" if schema is None else WITH_SCHEMA
     return Part(payload, max(value.rfind(b'"payload"'), 0), envelope)
+
+
+def lacks_schema(message: Message) -> bool:
+    """Return whether the value of a message has a payload without its schema."""
+    part = part_of(message.value) if isinstance(message, KafkaMessage) else None
+    return part is not None and part.envelope != WITH_SCHEMA
 
 
 def tombstone_guess(message: Message) -> Guess | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cdcwire.core.context import Context
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import Order
 from cdcwire.core.releases import ReleaseChange
@@ -91,6 +91,10 @@ class Comparing:
 
     releases: Mapping[str, tuple[ReleaseChange, ...]] = field(default_factory=dict)
     """By the name of a producer: what its releases changed in values."""
+
+    infers_types: Callable[[Message], bool] = lambda message: False
+    """Given a message with rows: the types of its columns come from its values, except where a
+    definition gives them."""
 
     key_reader: Callable[[Context], KeyReader] | None = None
     """Makes a function from a message to the columns that its Kafka key names; keep it for a feed.

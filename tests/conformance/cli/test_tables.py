@@ -85,6 +85,63 @@ def test_feed_without_schemas_is_read_with_the_tables_of_one_that_has_them(
     assert "shop.orders: equal, 1 change" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        ([], "those of all columns are taken from values"),
+        (["--tables", "known.json"], "those of name, made are taken from values"),
+    ],
+)
+@pytest.mark.parametrize("format_name", ["maxwell-json", "debezium-json"])
+def test_types_that_come_from_values_are_reported(
+    format_name: str,
+    words: list[str],
+    note: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("pyarrow", reason="the extra [spark] is not installed")
+    monkeypatch.chdir(tmp_path)
+    row = {"id": 1, "name": None, "made": "2024-02-29"}
+    messages = {
+        "maxwell-json": {"database": "shop", "table": "t", "type": "insert", "ts": 1, "data": row},
+        "debezium-json": {
+            "before": None,
+            "after": row,
+            "source": {
+                "version": "2.7",
+                "connector": "mysql",
+                "name": "s",
+                "ts_ms": 1,
+                "db": "shop",
+                "table": "t",
+                "server_id": 1,
+                "file": "b.1",
+                "pos": 4,
+                "row": 0,
+            },
+            "op": "c",
+        },
+    }
+    Path("feed.jsonl").write_text(json.dumps(messages[format_name]) + "\n")
+    known = {"schema": "shop", "table": "t", "columns": [{"name": "id", "type": "int32"}]}
+    Path("known.json").write_text(json.dumps([known]))
+    assert main(["tables", f"{format_name}:file:feed.jsonl", *words]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"cdcwire tables: note: shop.t: the messages have no types; {note}. Check them, or give a "
+        "dump with --ddl"
+    )
+
+
+def test_types_that_messages_declare_have_no_note(
+    feed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tables", feed]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_tables_of_a_dump_are_printed_and_chosen(
     dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.connect.fields import read_part
-from cdcwire.connect.identify import part_of, tombstone_guess
+from cdcwire.connect.identify import lacks_schema, part_of, tombstone_guess
 from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS
 from cdcwire.core.checks import checks
@@ -157,6 +157,7 @@ FORMAT = Format(
             *("DATA_STORE", "HEARTBEAT_IDENTIFIER", "LOB_COLUMNS", "message_type", "unique"),
             "properties of transactions but lsn and txId",
         ),
+        infers_types=lacks_schema,
         key_reader=_key_reader,
         snapshot_rows_are_inserts=True,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.connect import Parsed
+from cdcwire.connect.identify import lacks_schema
 from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS, NEEDED
 from cdcwire.core.checks import checks
@@ -183,6 +184,7 @@ FORMAT = Format(
         adjusted_name=ADJUSTED_NAME,
         key_field_option=KEY_FIELD_OPTION,
         releases={"debezium": RELEASES},
+        infers_types=lacks_schema,
         key_reader=_key_reader,
         describes_snapshot=describes_snapshot,
         key_rows_have_nulls=True,

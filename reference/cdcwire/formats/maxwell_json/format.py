@@ -144,6 +144,7 @@ FORMAT = Format(
     fast_decoder=RowDecoder,
     fast_encoder=RowEncoder,
     comparing=Comparing(
+        infers_types=lambda message: True,
         key_reader=_key_reader,
         transaction_ids="transactions of the binlog",
         commit_ms_in_seconds=True,
