@@ -13,7 +13,7 @@ import orjson
 from benchmarks.checked.open_protocol import PlanDecoder, RowPlan
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.rows import Layout, Values
-from cdcwire.formats.open_protocol.columns import Columns
+from cdcwire.formats.open_protocol.message import Columns
 
 
 class OrjsonPlanDecoder(PlanDecoder):

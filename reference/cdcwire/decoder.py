@@ -30,13 +30,12 @@ from cdcwire.arguments import (
 )
 from cdcwire.changes import Bad, Change, OnError, feed_rows, typed_change
 from cdcwire.core.client_records import message_of, place_of
-from cdcwire.core.context import Compression, Context
+from cdcwire.core.context import Compression, Context, with_sent_tables
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row, event_of
-from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.core.typed_rows import TypedRows
 from cdcwire.format import MessageDecoder
 from cdcwire.model.events import (

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 import cdcwire
 from cdcwire import Change, Decoder, OptionError, canal_json, decode
-from cdcwire.core.context import Context
+from cdcwire.core.context import Context, with_sent_tables
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.model.events import RowChange
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case

@@ -12,11 +12,10 @@ from functools import cache
 from itertools import chain
 from random import Random
 
-from cdcwire.core.context import Context
+from cdcwire.core.context import Context, with_sent_tables
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType, Type, Value
 from cdcwire.registry import get_format

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 
 from cdcwire.apache_avro import schema
-from cdcwire.apache_avro.datum import Branch, Datum
+from cdcwire.apache_avro.schema import Branch, Datum
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import write_varint

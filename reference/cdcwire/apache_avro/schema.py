@@ -4,6 +4,10 @@ The whole of Avro's types is understood, since a registry may hold anything. Nam
 inside one text only, so that key and value records of one name never meet. Other members of a text
 (``doc``, ``aliases``, ``order``) are ignored. Defaults are not checked: older producers wrote some
 that do not fit.
+
+A datum, a value of an Avro type, has the form of its type: None, bool, int, float, bytes, str. An
+array is a tuple, a map a tuple of pairs, a record a tuple of its fields. In a union of NULL and one
+other type the value shows the branch; in any other one ``Branch`` does.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from cdcwire.apache_avro.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.errors import DecodeError
@@ -26,6 +30,17 @@ from cdcwire.core.strict_json import (
     read_json,
 )
 from cdcwire.model.kinds import ABSENT, Missing
+
+Datum: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A value of a union whose branches cannot be distinguished by the value alone."""
+
+    index: int
+    value: Datum
+
 
 CLAUSE = "avro: schema text"
 LIMITS_CLAUSE = "avro: schema limits"

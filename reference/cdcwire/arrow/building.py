@@ -1,4 +1,4 @@
-"""The parts that all columns are built with: a builder's shape, and the error for a bad value.
+"""The parts of all columns: a builder's shape, its buffers, and the error for a bad value.
 
 A builder makes an Arrow array from a column's values, in which None is NULL. It may raise any of
 REFUSALS; ``values.column_builder`` turns them into a ConversionError.
@@ -11,7 +11,31 @@ from dataclasses import dataclass
 from decimal import InvalidOperation
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
+
+Numbers: TypeAlias = Any  # a numpy array
+
+
+def offsets_of(cells: pa.Array) -> Numbers:
+    """Return where each text begins in the data of an array, and where the last one ends."""
+    return np.frombuffer(cells.buffers()[1], np.int32)[cells.offset : cells.offset + len(cells) + 1]
+
+
+def windows_of(data: Numbers, size: int) -> Numbers:
+    """Return a view with ``size`` bytes from each place of the data on."""
+    windows: Numbers = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
+    return windows
+
+
+def validity_of(cells: pa.Array) -> Numbers | None:
+    """Return which cells are not NULL; None if all are not."""
+    if not cells.null_count:
+        return None
+    bits = np.frombuffer(cells.buffers()[0], np.uint8)
+    end = cells.offset + len(cells)
+    return np.unpackbits(bits, count=end, bitorder="little")[cells.offset :].view(np.bool_)
+
 
 Values: TypeAlias = Sequence[Any]
 Build: TypeAlias = Callable[[Values], pa.Array]

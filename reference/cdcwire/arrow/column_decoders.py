@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 
 from cdcwire.arrow.batches import BatchBuilder, MessagePlace
-from cdcwire.arrow.buffers import Numbers
+from cdcwire.arrow.building import Numbers
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.storage.paths import DataPath
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.arrow.buffers import Numbers, offsets_of, validity_of
+from cdcwire.arrow.building import Numbers, offsets_of, validity_of
 from cdcwire.arrow.json_form import no_constant, normal_json_array, normal_json_text
 
 MAX_KNOWN = 1 << 14  # documents of a column

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.arrow.buffers import offsets_of
+from cdcwire.arrow.building import offsets_of
 from cdcwire.arrow.types import UTC_NAMES
 from cdcwire.model.instants import utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType

@@ -19,10 +19,10 @@ from cdcwire.connect.decimals import unscaled_bytes
 from cdcwire.connect.labels import escaped_label, write_labels
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
-from cdcwire.connect.spatial import declared_spatial
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
 from cdcwire.connect.times import is_other_time, temporal_plan
+from cdcwire.connect.types import declared_spatial
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError, step

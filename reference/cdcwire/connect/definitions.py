@@ -14,8 +14,8 @@ from cdcwire.connect.columns import plan_column
 from cdcwire.connect.logical import named_kind
 from cdcwire.connect.schema import Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
-from cdcwire.connect.spatial import SPATIAL, declared_spatial, sent_spatial
 from cdcwire.connect.style import Style
+from cdcwire.connect.types import SPATIAL, declared_spatial, sent_spatial
 from cdcwire.core.errors import step
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
 from cdcwire.model import kinds

@@ -1,22 +1,25 @@
-"""Members of a message by name, with errors for members that are missing or of another type."""
+"""Members of a message by name, with errors for members that are missing or of another type.
+
+The members of a Kafka key are the image of a row: ``image_of_key``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from cdcwire.connect.bounds import DEFINITIONS
+from cdcwire.connect.bounds import DEFINITIONS, ConversionError
 from cdcwire.connect.definitions import sent_form
 from cdcwire.connect.envelope import Envelope, Parsed, parse
-from cdcwire.connect.identity import MadeOfSchemas
-from cdcwire.connect.schema import ConnectValue, Field, Schema
+from cdcwire.connect.logical import image_of
+from cdcwire.connect.schema import ConnectValue, Field, MadeOfSchemas, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.settings import ConnectSettings
 from cdcwire.connect.values import Reading, read_value
 from cdcwire.core.errors import DecodeError, TruncatedError, step
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import JsonObject, JsonValue, Number
-from cdcwire.model.events import Table
+from cdcwire.model.events import Image, Table
 from cdcwire.model.paths import Path
 from cdcwire.model.slotted import slotted
 
@@ -273,3 +276,20 @@ def definition_of(
         problem = f"{problem}: that of {name!r:.40} has {other}"
     warnings = (*origin.parsed.warnings, f"{problem} ({DEFINITIONS})")
     return None, replace(origin, parsed=replace(origin.parsed, warnings=warnings))
+
+
+def image_of_key(parsed: Parsed) -> Image | None:
+    """Return the columns of a key; None for one that is not a struct of columns.
+
+    Without a schema the values show their types. Raises: DecodeError.
+    """
+    origin = Origin("key", parsed)
+    envelope, _ = typed(origin, {})
+    if envelope.schema is None or envelope.schema.type != "struct":
+        return None
+    if not isinstance(envelope.payload, tuple):
+        return None
+    try:
+        return image_of(envelope.schema, envelope.payload, "")
+    except ConversionError as error:
+        raise origin.error(error.problem, error.clause, error.path) from error

@@ -1,10 +1,16 @@
-"""Connect's schemas as values: a schema says the type of every value of a message."""
+"""Connect's schemas as values: a schema says the type of every value of a message.
+
+``MadeOfSchemas`` finds values made of a schema by the schema object itself and not by its content.
+To compare two schemas takes longer than to read a row. Those of a feed come again as the same
+objects (``cdcwire.connect.envelope`` remembers them), so identity is enough.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from cdcwire.core.strict_json import JsonRules
 
@@ -114,3 +120,27 @@ class Schema:
         """Return the schema of the field of this name; None if the struct has none."""
         place = self.index(name)
         return None if place is None else self.fields[place].schema
+
+
+Made = TypeVar("Made")
+_MAX_KEPT = 512
+
+
+class MadeOfSchemas(Generic[Made]):
+    """The values that ``make`` returns for a schema and a text."""
+
+    def __init__(self, make: Callable[[Schema, str], Made]) -> None:
+        self.make = make
+        # The schema is kept, so that its number is no other's.
+        self.kept: dict[tuple[int, str], tuple[Schema, Made]] = {}
+
+    def get(self, schema: Schema, text: str = "") -> Made:
+        """Return the value kept for this schema object and text; make it if there is none."""
+        found = self.kept.get((id(schema), text))
+        if found is not None:
+            return found[1]
+        made = self.make(schema, text)
+        if len(self.kept) >= _MAX_KEPT:
+            self.kept.clear()
+        self.kept[id(schema), text] = schema, made
+        return made

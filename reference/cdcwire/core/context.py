@@ -1,9 +1,9 @@
-"""The context of a codec: options, definitions, schemas, files and a selection."""
+"""The context of a codec: options, definitions (also those that a feed sends), schemas, files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
@@ -98,3 +98,21 @@ class Context:
 
 
 NO_CONTEXT = Context()
+
+
+def with_sent_tables(context: Context, tables: Iterable[Table]) -> Context:
+    """Return the context with definitions of the feed.
+
+    They replace other definitions of the same table and version. A definition that is sent again
+    counts where it is last.
+    """
+    new = {table: None for table in reversed(tuple(tables)) if table.columns}
+    if not new:
+        return context
+    sent = {(table.schema, table.name, table.version) for table in new}
+    others = (
+        each
+        for each in context.tables
+        if (each.schema, each.name, each.version or None) not in sent
+    )
+    return replace(context, tables=(*others, *reversed(tuple(new))))

@@ -1,4 +1,4 @@
-"""The facts that a comparison of two feeds asks for, in JSON and in Avro alike."""
+"""Declarations that Debezium's JSON and Avro share: connectors, losses, facts for comparisons."""
 
 from __future__ import annotations
 
@@ -9,6 +9,50 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
 from cdcwire.debezium.names import adjusted_name
 from cdcwire.debezium.settings import TO_TOMBSTONE
+from cdcwire.model.carries import EXACT, NO, CarryVerdict, lossy, option
+from cdcwire.model.events import SchemaChange
+
+CLASSES: Mapping[str, Mapping[str, str]] = {
+    "mysql.MySqlConnector": {
+        "connector": "mysql",
+        "time-precision-mode": "adaptive_time_microseconds",
+    },
+    "mariadb.MariaDbConnector": {
+        "connector": "mariadb",
+        "time-precision-mode": "adaptive_time_microseconds",
+    },
+    "postgresql.PostgresConnector": {"connector": "postgresql", "hstore-handling-mode": "json"},
+    "sqlserver.SqlServerConnector": {"connector": "sqlserver"},
+    "oracle.OracleConnector": {"connector": "oracle"},
+    "db2.Db2Connector": {"connector": "db2"},
+}
+"""By the end of the class, the options that the defaults of the connector give."""
+
+
+def describes_snapshot(change: SchemaChange) -> bool:
+    """Return whether a schema change is the statement of a table in a snapshot."""
+    is_statement = change.query is not None  # a message of a TRUNCATE has none
+    return is_statement and change.extra.get("snapshot", "false") != "false"
+
+
+DEBEZIUM_FIELDS: Mapping[str, CarryVerdict] = {
+    "op": EXACT,
+    "before of update": option("transforms", "none"),
+    "before of delete": option("replica-identity", "full"),
+    "key": EXACT,
+    "commit_ts": NO,
+    "sequence_id": NO,
+    "lsn": EXACT,
+    "tx_id": EXACT,
+    "commit_ms": EXACT,
+    "sent_ms": EXACT,
+    "partition": NO,
+    "types": EXACT,
+    "schema change": lossy("the statement and its number; few but truncate have a form"),
+    "progress": EXACT,
+    "markers": EXACT,
+}
+
 
 ORDERS = (LSN, BINLOG, CHANGE_LSN, RS_ID, SCN, GTID, COMMIT_TS)
 NOT_COMPARED = (

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from cdcwire.connect import Field, Schema
-from cdcwire.connect.identity import MadeOfSchemas
+from cdcwire.connect.schema import MadeOfSchemas
 from cdcwire.core.errors import EncodeError
 
 _CLAUSE = "debezium-json: members"

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from cdcwire.connect import ConnectValue, Schema
 from cdcwire.connect.cdl import Row
-from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.images import WrittenRows
+from cdcwire.connect.schema import MadeOfSchemas
 from cdcwire.connect.types import ZONED_TIMESTAMP
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import SourceOf

@@ -1,22 +1,20 @@
-"""Reading ``source`` by the declaration of its connector (``connectors``)."""
+"""Reading ``source`` by the declaration of its connector (``connectors``).
+
+``source_in`` finds one in the bytes of Avro, whose texts are plain after their lengths.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
 from cdcwire.connect import Schema
 from cdcwire.connect.fields import Fields
-from cdcwire.connect.identity import MadeOfSchemas
+from cdcwire.connect.schema import MadeOfSchemas
 from cdcwire.core.strict_json import JsonObject, Number
-from cdcwire.debezium.connectors import (
-    GENERAL,
-    TEXT_PLACES,
-    Member,
-    SourceOf,
-    source_of,
-)
+from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, Member, SourceOf, source_of
 from cdcwire.debezium.message import Source
 from cdcwire.model.events import Table
 
@@ -223,3 +221,27 @@ def warnings_of(source: Source) -> list[str]:
         f"connector {source.connector!r:.40} is not known: its source is read by general rules"
     )
     return [f"{problem} ({CONNECTORS_CLAUSE})"]
+
+
+_VERSION = rb"([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.(?:Final|Alpha[0-9]|Beta[0-9]|CR[0-9]))"
+_CONNECTORS = rb"([A-Za-z][A-Za-z0-9_-]{2,30})"
+_SOURCE = re.compile(rb"([\x10-\x3e])" + _VERSION + rb"([\x06-\x3e])" + _CONNECTORS)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSource:
+    """A version and a connector in the bytes of a datum, and where the version begins."""
+
+    version: str
+    connector: str
+    offset: int
+
+
+def source_in(data: bytes) -> FoundSource | None:
+    """Return the first source that a datum has: two texts with their lengths, one after another."""
+    for found in _SOURCE.finditer(data):
+        version, size = found.group(2), found.group(3)[0] // 2
+        connector = found.group(4)[:size]
+        if found.group(1)[0] == 2 * len(version) and len(connector) == size:
+            return FoundSource(version.decode(), connector.decode(), found.start())
+    return None

@@ -23,7 +23,7 @@ from cdcwire.debezium.schemas import (
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import Shape, names_of, shape_of
 from cdcwire.debezium.transactions import moved_behind, with_transactions
-from cdcwire.debezium.writing_others import write_heartbeat, write_marker
+from cdcwire.debezium.writing_others import write_heartbeat, write_marker, write_statement
 from cdcwire.debezium.writing_parts import (
     Writer,
     block_values,
@@ -31,7 +31,6 @@ from cdcwire.debezium.writing_parts import (
     moment_values,
     source_values,
 )
-from cdcwire.debezium.writing_statements import write_statement
 from cdcwire.debezium.writing_unwrapped import is_own_tombstone, unwrapped_messages
 from cdcwire.model.events import (
     Event,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from cdcwire.model.calendar import date_of, extended_date_text
-from cdcwire.model.instants import Instant, instant_of, local_text
+from cdcwire.model.instants import Instant, date_of, extended_date_text, instant_of, local_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType, Value
 
 DAYS_OF_MONTH = 30.4375  # on average: a twelfth of 365.25 days

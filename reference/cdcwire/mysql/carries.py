@@ -1,8 +1,9 @@
-"""Verdicts on kinds that the formats of MySQL's changes share."""
+"""Declarations that the formats of MySQL's changes share: verdicts on kinds, and features."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from cdcwire.model.carries import EXACT, KINDS, NO, CarryVerdict, as_form, option
 
@@ -29,3 +30,23 @@ def mysql_kinds(special: Mapping[str, CarryVerdict]) -> dict[str, CarryVerdict]:
     """Return the verdict of every kind. ``special``: those that the formats do not share."""
     known = {**_SHARED, **special}
     return {kind: known.get(kind, EXACT) for kind in KINDS}
+
+
+MYSQL_FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "unsigned integers, up to 2**64-1",
+        "float": "FLOAT and DOUBLE",
+        "decimal": "DECIMAL",
+        "text": "CHAR, VARCHAR and the TEXT types",
+        "bytes": "BINARY, VARBINARY and the BLOB types",
+        "date": "DATE",
+        "time": "TIME",
+        "datetime": "DATETIME",
+        "timestamp": "TIMESTAMP",
+        "year": "YEAR",
+        "bit": "BIT",
+        "enum": "ENUM",
+        "set": "SET",
+        "json": "JSON",
+    }
+)

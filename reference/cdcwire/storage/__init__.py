@@ -5,15 +5,6 @@ knows the time. The rows in data files belong to the formats of the sink.
 """
 
 from cdcwire.storage.cutting import Cut, CuttingSettings, OpenFile, Part, add_part, flush, tick
-from cdcwire.storage.expiration import is_expired
-from cdcwire.storage.index_files import read_index, resume, write_index
-from cdcwire.storage.metadata import (
-    advance,
-    read_metadata,
-    row_is_complete,
-    schema_is_complete,
-    write_metadata,
-)
 from cdcwire.storage.paths import (
     DataPath,
     IndexPath,
@@ -58,6 +49,17 @@ from cdcwire.storage.schema_files import (
     shipped_checksum,
     table_of,
     write_schema_file,
+)
+from cdcwire.storage.small_files import (
+    advance,
+    is_expired,
+    read_index,
+    read_metadata,
+    resume,
+    row_is_complete,
+    schema_is_complete,
+    write_index,
+    write_metadata,
 )
 from cdcwire.storage.versions import VersionChoice, choose_version
 from cdcwire.storage.writing import Put, flush_puts, schema_put

@@ -15,11 +15,10 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.events import Event, Position, Progress, Table
 from cdcwire.model.kinds import Column, EnumType, SetType
 from cdcwire.storage import paths
-from cdcwire.storage.index_files import read_index
-from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.rules import check_schema_file
 from cdcwire.storage.schema_files import SchemaFile, change_of, read_schema_file, table_of
 from cdcwire.storage.sent_columns import with_defined_columns
+from cdcwire.storage.small_files import read_index, read_metadata
 
 _BREACHES = frozenset({"schema-hash", "schema-names", "schema-version"})
 

@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
-from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import METADATA_NAME, DataPath, PathLayout, date_directory, path_text
 from cdcwire.storage.schema_files import schema_file_of
+from cdcwire.storage.small_files import write_metadata
 from cdcwire.storage.writing import schema_put
 
 

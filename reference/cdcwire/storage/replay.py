@@ -17,8 +17,6 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.storage import paths
-from cdcwire.storage.metadata import row_is_complete, schema_is_complete
-from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.rules import (
     DirectoryKey,
     Fault,
@@ -31,7 +29,9 @@ from cdcwire.storage.rules import (
     stream_of,
     table_of_schema_path,
 )
+from cdcwire.storage.schema_files import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.schema_text import SchemaFile
+from cdcwire.storage.small_files import row_is_complete, schema_is_complete
 
 CLAUSE = "storage: replay order"
 

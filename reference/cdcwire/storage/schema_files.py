@@ -2,10 +2,15 @@
 
 This is the public face of schema files: ``schema_text`` writes them and has the hash,
 ``schema_reader`` reads them, ``schema_columns`` knows the columns.
+
+The schema file of a RENAME is under the new name only. ``renamed_from`` finds the old names. It is
+not an SQL parser: it knows ``RENAME TABLE a TO b, …`` and ``ALTER TABLE a RENAME [TO] b``, with
+names that may be quoted, and finds none in other statements.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from cdcwire.core.errors import EncodeError, step
@@ -13,12 +18,7 @@ from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.kinds import Column
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.storage.paths import SchemaPath
-from cdcwire.storage.schema_columns import (
-    SchemaColumn,
-    column_of,
-    readable_text,
-    schema_column_of,
-)
+from cdcwire.storage.schema_columns import SchemaColumn, column_of, readable_text, schema_column_of
 from cdcwire.storage.schema_reader import read_schema_file
 from cdcwire.storage.schema_text import (
     FILE_VERSION,
@@ -145,3 +145,48 @@ __all__ = [
     "table_of",
     "write_schema_file",
 ]
+
+
+RENAME_TABLE = 14
+RENAME_TABLES = 47
+
+_MAX_QUERY = 1 << 16
+_NAME = r"(`(?:[^`]|``)+`|[^\s`.,;()'\"]+)"
+_TABLE = rf"{_NAME}(?:\s*\.\s*{_NAME})?"
+_RENAME = re.compile(r"\s*RENAME\s+TABLES?\s+", re.IGNORECASE)
+_PAIR = re.compile(rf"{_TABLE}\s+TO\s+{_TABLE}\s*(,|;|\Z)\s*", re.IGNORECASE)
+_ALTER = re.compile(
+    rf"\s*ALTER\s+TABLE\s+{_TABLE}\s+RENAME\s*(?:\s(?:TO|AS)\s|=)?\s*{_TABLE}\s*;?\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def renamed_from(query: str, schema: str) -> list[tuple[str, str]]:
+    """Return schema and name of each table before the RENAME. ``schema`` is of bare names."""
+    if len(query) > _MAX_QUERY:
+        return []
+    found = _ALTER.fullmatch(query)
+    if found is not None:
+        return [_names(found, schema)]
+    found = _RENAME.match(query)
+    if found is None:
+        return []
+    names: list[tuple[str, str]] = []
+    sign = ","
+    end = found.end()
+    while sign == ",":
+        found = _PAIR.match(query, end)
+        if found is None:
+            return []
+        names.append(_names(found, schema))
+        sign, end = found.group(5), found.end()
+    return names
+
+
+def _names(found: re.Match[str], schema: str) -> tuple[str, str]:
+    first, second = _plain(found.group(1)), found.group(2)
+    return (schema, first) if second is None else (first, _plain(second))
+
+
+def _plain(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

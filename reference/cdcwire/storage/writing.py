@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.storage.index_files import write_index
 from cdcwire.storage.paths import DataPath, IndexPath, PathLayout, path_text
 from cdcwire.storage.schema_files import SchemaFile, schema_path_of, write_schema_file
+from cdcwire.storage.small_files import write_index
 
 CLAUSE = "storage: write order"
 

@@ -16,8 +16,8 @@ from cdcwire.core.message import StoredFile
 from cdcwire.model.events import Event, Position, RowChange, SchemaChange, Table
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.registry import get_format
-from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import DataPath, PathLayout, parse_path, path_text
+from cdcwire.storage.small_files import write_metadata
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.workloads import table_workload
 

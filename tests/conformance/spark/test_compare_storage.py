@@ -13,7 +13,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
-from cdcwire.storage.metadata import write_metadata
+from cdcwire.storage.small_files import write_metadata
 from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.apache_avro.binary import DatumReader, read_int, read_long, write_datum
-from cdcwire.apache_avro.datum import Branch
-from cdcwire.apache_avro.schema import AvroType, parse_schema
+from cdcwire.apache_avro.schema import AvroType, Branch, parse_schema
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.core.context import Context
-from cdcwire.core.sent_tables import with_sent_tables
+from cdcwire.core.context import Context, with_sent_tables
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column, IntType, TextType
 

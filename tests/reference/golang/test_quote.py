@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.golang.printable import is_printable
-from cdcwire.golang.quote import QuoteError, quote, unquote
+from cdcwire.golang.quote import QuoteError, is_printable, quote, unquote
 
 # Of the text of "0" and "1" for every code point, by Unicode 15.0.0.
 PRINTABLE_SHA256 = "0326b64c15e91a0583a1d9f8bc53f4bb534adc91a5ae096b55adaf19525ed98d"

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.model.calendar import date_of, days_of
-from cdcwire.model.instants import clock_change, instant_count, is_zone, utc_text, utc_time_text
+from cdcwire.model.instants import (
+    clock_change,
+    date_of,
+    days_of,
+    instant_count,
+    is_zone,
+    utc_text,
+    utc_time_text,
+)
 from cdcwire.model.kinds import TimestampType, TimeType
 from cdcwire.model.temporal import temporal_text
 

@@ -31,7 +31,7 @@ from cdcwire.storage import (
     replay,
     schema_path_of,
 )
-from cdcwire.storage.renames import renamed_from
+from cdcwire.storage.schema_files import renamed_from
 
 BUCKET = Path(__file__).parent / "data" / "bucket-csv"
 PREFIX = {

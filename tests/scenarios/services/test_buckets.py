@@ -25,7 +25,7 @@ from cdcwire.storage import (
     read_schema_file,
     replay,
 )
-from cdcwire.storage.expiration import is_expired, oldest_kept_date
+from cdcwire.storage.small_files import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import catch_up, restart_points, write_prefix
 from cdcwire_conformance.sources.storage.prefix import PrefixFile, list_prefix, stored_form

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.arrow.batches import SIDES, BatchBuilder
-from cdcwire.arrow.buffers import Numbers
-from cdcwire.arrow.building import ConversionError
+from cdcwire.arrow.building import ConversionError, Numbers
 from cdcwire.arrow.column_decoders import Irregular, Places, Takes
 from cdcwire.arrow.types import UNSIGNED_64
 from cdcwire.core.context import EVERYTHING

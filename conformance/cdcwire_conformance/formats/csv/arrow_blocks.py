@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
-from cdcwire.arrow.buffers import Numbers, offsets_of, validity_of, windows_of
+from cdcwire.arrow.building import Numbers, offsets_of, validity_of, windows_of
 from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.core.errors import DecodeError
 from cdcwire.formats.csv.settings import Settings

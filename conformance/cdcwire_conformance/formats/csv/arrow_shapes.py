@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.arrow.buffers import Numbers, offsets_of, windows_of
+from cdcwire.arrow.building import Numbers, offsets_of, windows_of
 from cdcwire.model import kinds
 
 _ZERO, _NINE, _MINUS, _POINT = b"09-."

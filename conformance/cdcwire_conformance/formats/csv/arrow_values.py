@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.arrow.buffers import offsets_of, validity_of
+from cdcwire.arrow.building import offsets_of, validity_of
 from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.model import kinds

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.arrow.batches import BatchBuilder, MessagePlace
-from cdcwire.arrow.buffers import Numbers, offsets_of
+from cdcwire.arrow.building import Numbers, offsets_of
 from cdcwire.arrow.column_decoders import Irregular
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.context import Context, Selection

@@ -23,11 +23,11 @@ from cdcwire.storage import (
     RowRules,
     ddl_versions,
 )
-from cdcwire.storage.metadata import row_is_complete
 from cdcwire.storage.paths import METADATA_NAME
-from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import StreamKey
+from cdcwire.storage.schema_files import RENAME_TABLE, RENAME_TABLES, renamed_from
+from cdcwire.storage.small_files import row_is_complete
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.prefix import StaleIndex, StoragePrefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import PrefixReader, Rows, commit_ts_of

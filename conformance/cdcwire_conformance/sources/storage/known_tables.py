@@ -20,7 +20,7 @@ from cdcwire.storage import (
     schema_file_of,
     schema_put,
 )
-from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
+from cdcwire.storage.schema_files import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.stores import Store
 

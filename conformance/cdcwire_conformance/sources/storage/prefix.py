@@ -40,12 +40,11 @@ from cdcwire.storage import (
 )
 from cdcwire.storage.feeds import completed, has_own_path
 from cdcwire.storage.form import StoredForm, StoredSettings
-from cdcwire.storage.index_files import MAX_INDEX_BYTES
-from cdcwire.storage.metadata import MAX_METADATA_BYTES
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.rules import DirectoryKey, FaultKind, directory_of
 from cdcwire.storage.schema_reader import MAX_FILE_BYTES
 from cdcwire.storage.sent_columns import with_defined_columns, with_sent_columns
+from cdcwire.storage.small_files import MAX_INDEX_BYTES, MAX_METADATA_BYTES
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE
 from cdcwire_conformance.sources.messages_io import names_of_lines

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column
-from cdcwire.storage.renames import renamed_from
-from cdcwire.storage.schema_files import SchemaFile
+from cdcwire.storage.schema_files import SchemaFile, renamed_from
 from cdcwire_conformance.ddl.errors import DdlError
 from cdcwire_conformance.ddl.tables import parse_ddl
 from cdcwire_conformance.ddl.tokens import Cursor, Token, tokens_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cdcwire.formats.open_protocol.columns import Column, Columns
 from cdcwire.formats.open_protocol.members import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW, Dialect
-from cdcwire.formats.open_protocol.message import Ddl, Item, Key, Message, Row
+from cdcwire.formats.open_protocol.message import Column, Columns, Ddl, Item, Key, Message, Row
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES, STRING_TYPES
 from cdcwire_generators.strategies.names import column_names, names
 from cdcwire_generators.strategies.wire_columns import (

@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from cdcwire.formats.open_protocol.columns import Column, Columns
-from cdcwire.formats.open_protocol.message import Ddl, Item, Key, Message, Row
+from cdcwire.formats.open_protocol.message import Column, Columns, Ddl, Item, Key, Message, Row
 
 _Pairs: TypeAlias = "list[tuple[str, str]]"  # of member names and JSON texts
 

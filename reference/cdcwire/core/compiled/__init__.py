@@ -23,11 +23,12 @@ from cdcwire.core.compiled.decoder import (
     Irregular,
 )
 from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
-from cdcwire.core.compiled.functions import compile_function, indented
 from cdcwire.core.compiled.row_texts import (
     Usual,
     Write,
     Writer,
+    compile_function,
+    indented,
     refuse,
     text_of_image,
     texts_of_values,

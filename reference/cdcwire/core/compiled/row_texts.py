@@ -2,6 +2,10 @@
 
 The function makes no call of Python for the usual values of most columns. Formats share
 it. Their parts differ in data only: a ``Usual`` or a function for each column.
+
+A generated source is made of numbers and of the literals of the module that asks for it. Nothing of
+a message, schema or table becomes source. A function gets the parts of these that it needs by a
+name that is bound to it.
 """
 
 from __future__ import annotations
@@ -12,7 +16,30 @@ from string import Template
 from typing import Any, AnyStr, NoReturn, TypeAlias
 
 from cdcwire.core.compiled.decoder import Irregular
-from cdcwire.core.compiled.functions import compile_function
+
+
+def compile_function(
+    name: str, parameters: str, lines: Iterable[str], names: Mapping[str, object]
+) -> Callable[..., Any]:
+    """Return the function of a source; ``names`` are the globals that it may use.
+
+    ``lines``: its body, without the outermost indentation. See the module for what may be in them.
+    """
+    scope: dict[str, Any] = dict(names)
+    exec(source_of(name, parameters, lines), scope)
+    function: Callable[..., Any] = scope[name]
+    return function
+
+
+def source_of(name: str, parameters: str, lines: Iterable[str]) -> str:
+    """Return the source of a function."""
+    return "\n".join([f"def {name}({parameters}):", *indented(lines)])
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    """Return lines one level deeper."""
+    return [f" {line}" for line in lines]
+
 
 Write: TypeAlias = Callable[[Any], str]
 

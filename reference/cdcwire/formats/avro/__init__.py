@@ -9,8 +9,7 @@ from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.apache_avro.datum import Branch
-    from cdcwire.apache_avro.schema import parse_schema
+    from cdcwire.apache_avro.schema import Branch, parse_schema
     from cdcwire.apache_avro.schema_json import schema_text
     from cdcwire.apache_avro.sources import KnownSchemas, MemorySource, SchemaSource
     from cdcwire.core.schemas import SchemaId
@@ -32,7 +31,7 @@ else:
         ".checksum",
         ".definitions",
         ".names",
-        "cdcwire.apache_avro.datum",
+        "cdcwire.apache_avro.schema",
         "cdcwire.apache_avro.schema",
         "cdcwire.apache_avro.schema_json",
         "cdcwire.apache_avro.sources",

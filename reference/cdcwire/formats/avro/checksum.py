@@ -8,7 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.schema import Datum
 from cdcwire.formats.avro.message import Datums
 from cdcwire.formats.avro.plans import CHECKSUM_FIELD, FieldPlan, Form
 from cdcwire.formats.avro.values import unwrapped

@@ -2,15 +2,19 @@
 
 Names are those of the schema: sanitised. A delete has the columns of its key. Without the extension
 an insert looks the same as an update, and both are an upsert.
+
+No TiCDC writes unions of other types, arrays, maps and records. Of these, bytes and strings stay
+as they are. All else is JSON text in the way of Avro's JSON encoding, without names of branches.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
 from functools import lru_cache
 
-from cdcwire.apache_avro.datum import Datum
-from cdcwire.apache_avro.foreign import foreign_value
+from cdcwire.apache_avro.schema import Array, AvroType, Branch, Datum, Map, Record, Union
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.extension import read_extension
@@ -202,3 +206,38 @@ def _columns(
         roles = _HANDLE if field.name in key else _NO_ROLES
         columns.append(Column(field.name, kind, field.source, is_nullable, roles=roles))
     return tuple(columns)
+
+
+def foreign_value(kind: AvroType, datum: Datum) -> Value:
+    """Return the model's value of a datum of any type; None is NULL."""
+    kind, datum = _branch(kind, datum)
+    if datum is None or isinstance(datum, (str, bytes)):
+        return datum
+    return json.dumps(_json(kind, datum), ensure_ascii=False, separators=(",", ":"))
+
+
+def _branch(kind: AvroType, datum: Datum) -> tuple[AvroType, Datum]:
+    if not isinstance(kind, Union):
+        return kind, datum
+    if isinstance(datum, Branch):
+        return _branch(kind.branches[datum.index], datum.value)
+    if datum is None:
+        return kind, None
+    (other,) = (b for i, b in enumerate(kind.branches) if i != kind.null_index)
+    return other, datum
+
+
+def _json(kind: AvroType, datum: Datum) -> object:
+    kind, datum = _branch(kind, datum)
+    match kind:
+        case Array(items):
+            return [_json(items, item) for item in datum]
+        case Map(values):
+            return {key: _json(values, value) for key, value in datum}
+        case Record():
+            pairs = zip(kind.fields, datum, strict=True)
+            return {field.name: _json(field.type, value) for field, value in pairs}
+        case _:
+            if isinstance(datum, bytes):
+                return datum.decode("latin-1")
+            return str(datum) if isinstance(datum, float) and not math.isfinite(datum) else datum

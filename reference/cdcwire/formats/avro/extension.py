@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cdcwire.apache_avro.datum import Datum
-from cdcwire.apache_avro.schema import Field, Primitive, PrimitiveName
+from cdcwire.apache_avro.schema import Datum, Field, Primitive, PrimitiveName
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,

@@ -37,7 +37,7 @@ from cdcwire.formats.avro.spans import spans, warnings
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.mysql.carries import MYSQL_FEATURES
 
 # A registry next to a feed on disk: each schema exists as a file before the first message that
 # needs it, as schemas/ID.avsc.

@@ -9,7 +9,7 @@ from cdcwire.core.guess import Guess, json_object
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId
-from cdcwire.debezium.identify import source_in
+from cdcwire.debezium.source import source_in
 from cdcwire.formats.avro.internal import CHECKPOINT_BYTE, DDL_BYTE, DELETE_BYTE, TS_BYTES
 
 _HEAD = 18

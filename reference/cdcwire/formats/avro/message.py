@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.schema import Datum
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.plans import RecordPlan
 

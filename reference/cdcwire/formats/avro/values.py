@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Any
 
-from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.schema import Datum
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, FieldPlan, Form
 from cdcwire.model.floats import narrow_float32

@@ -13,10 +13,9 @@ from cdcwire.apache_avro.binary import (
     write_datum,
 )
 from cdcwire.apache_avro.binary import read_bytes as read_datum_bytes
-from cdcwire.apache_avro.datum import Datum
 from cdcwire.apache_avro.envelope import ID_OFFSETS, read_envelope, write_envelope
 from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_CLAUSE
-from cdcwire.apache_avro.schema import Primitive
+from cdcwire.apache_avro.schema import Datum, Primitive
 from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, Selection

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cdcwire.apache_avro.datum import Datum
 from cdcwire.apache_avro.envelope import write_envelope
-from cdcwire.apache_avro.schema import Field, Primitive, Record, Union
+from cdcwire.apache_avro.schema import Datum, Field, Primitive, Record, Union
 from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.apache_avro.sources import MemorySource, SchemaSource
 from cdcwire.core.caches import BoundedCache

@@ -10,8 +10,8 @@ from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.canal_json.events import Cut, from_event
 from cdcwire.formats.canal_json.images import ImageWriter
-from cdcwire.formats.canal_json.queue import write_message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.canal_json.wire import write_message
 from cdcwire.model.events import Event, RowChange, Table
 
 RECORD_OVERHEAD = 36  # bytes that a Kafka record needs in addition to key and value

@@ -14,8 +14,8 @@ from cdcwire.core.errors import DecodeError, step
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message
-from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.rows import Row, Rows
+from cdcwire.formats.canal_json.wire import read_message
 from cdcwire.model.paths import Path
 
 CLAUSE = "canal-json: claim check"

@@ -30,11 +30,10 @@ from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.files import is_of_table, read_file, read_line
 from cdcwire.formats.canal_json.members import MYSQL_TYPE, RULES, TEXT, WRITE_STRING
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
-from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
 from cdcwire.formats.canal_json.row_patterns import name_of
 from cdcwire.formats.canal_json.settings import Settings, read_settings
-from cdcwire.formats.canal_json.wire import MESSAGE, read_object
+from cdcwire.formats.canal_json.wire import MESSAGE, read_message, read_object
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath

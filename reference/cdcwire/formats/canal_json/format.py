@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
@@ -16,18 +17,62 @@ from cdcwire.format import Format
 from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
-from cdcwire.formats.canal_json.events import events_of
+from cdcwire.formats.canal_json.events import events_of, from_event
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.fast_encoder import RowEncoder
 from cdcwire.formats.canal_json.files import read_file, to_files
 from cdcwire.formats.canal_json.identify import identify
-from cdcwire.formats.canal_json.queue import read_message
+from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
 from cdcwire.formats.canal_json.spans import spans
-from cdcwire.formats.canal_json.stored import STORED
-from cdcwire.model.events import Event
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.formats.canal_json.wire import read_message, write_object
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.mysql.carries import MYSQL_FEATURES
 from cdcwire.storage.feeds import with_definitions
+from cdcwire.storage.form import StoredForm, StoredSettings
+
+
+def _settings(context: Context) -> StoredSettings:
+    found = read_settings(context)
+    return StoredSettings(
+        found.layout,
+        found.terminator,
+        found.file_size,
+        found.time_zone,
+        has_labels=found.has_full_types,
+        has_rows_of_one_record=found.dialect == "ticdc",
+    )
+
+
+class _Encoder:
+    def __init__(self, context: Context) -> None:
+        # Rows of files are never compressed and never cut.
+        self._settings = replace(
+            read_settings(context), compression_name="none", large_message="none"
+        )
+        self._images: dict[tuple[str | None, str | None], tuple[Table, ImageWriter]] = {}
+
+    def header(self, event: RowChange, definition: Table) -> bytes:
+        return b""
+
+    def rows(self, event: RowChange, definition: Table) -> bytes:
+        settings = self._settings
+        message = from_event(event, settings, self._images_of(definition))
+        return write_object(message, settings.dialect) + settings.terminator
+
+    def _images_of(self, definition: Table) -> ImageWriter:
+        """Return the writer of images of a table as it is now."""
+        name = (definition.schema, definition.name)
+        known = self._images.get(name)
+        if known is None or known[0] is not definition:
+            settings = self._settings
+            images = ImageWriter(settings, (definition,))
+            self._images[name] = known = (definition, images)
+        return known[1]
+
+
+STORED = StoredForm(_settings, _Encoder, option=("transport", "storage"))
+
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

@@ -27,11 +27,10 @@ from cdcwire.core.strict_json import (
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
 from cdcwire.formats.canal_json.members import CLAIM_CHECK, MYSQL_TYPE, RULES
 from cdcwire.formats.canal_json.message import DELETE, extension_of
-from cdcwire.formats.canal_json.queue import decompressed
 from cdcwire.formats.canal_json.rows import ROWS_FORM
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
-from cdcwire.formats.canal_json.wire import MESSAGE
+from cdcwire.formats.canal_json.wire import MESSAGE, decompressed
 from cdcwire.model.paths import Path
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath

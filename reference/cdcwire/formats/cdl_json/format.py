@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.connect.fields import read_part
+from cdcwire.connect.fields import image_of_key, read_part
 from cdcwire.connect.identify import lacks_schema, part_of, tombstone_guess
-from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
@@ -19,8 +18,7 @@ from cdcwire.core.orders import LSN
 from cdcwire.format import Format
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
-from cdcwire.formats.cdl_json.fast import RowDecoder
-from cdcwire.formats.cdl_json.fast_encoder import RowEncoder
+from cdcwire.formats.cdl_json.fast import RowDecoder, RowEncoder
 from cdcwire.formats.cdl_json.message import Tombstone, is_object
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.spans import spans

@@ -24,7 +24,7 @@ from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.spans import spans
 from cdcwire.formats.craft.wire import VERSION, encode, read_bodies, read_head
 from cdcwire.model.events import Event
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.mysql.carries import MYSQL_FEATURES
 
 _CLAUSE = "craft: version"
 _MAX_VERSION_BYTES = 10

@@ -2,33 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message, expect_file
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.format import Format
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.carries import CARRIES
-from cdcwire.formats.csv.events import read_events
+from cdcwire.formats.csv.events import RecordWriter, read_events
 from cdcwire.formats.csv.fast import JoiningDecoder, RowDecoder
 from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.formats.csv.identify import identify
+from cdcwire.formats.csv.records import read_record, write_record
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.spans import cuts_spans, spans
-from cdcwire.formats.csv.stored import STORED, column_count
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.formats.csv.values import null_may_be_text
-from cdcwire.model.events import Event
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.formats.csv.wire import header_line
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.mysql.carries import MYSQL_FEATURES
 from cdcwire.storage.feeds import other_events, path_of, with_definitions
+from cdcwire.storage.form import FileDecoder, StoredForm, StoredSettings
 from cdcwire.storage.paths import DataPath
 from cdcwire.storage.sent_columns import with_sent_columns
+
+
+def _settings(context: Context) -> StoredSettings:
+    found = read_settings(context)
+    return StoredSettings(
+        found.layout,
+        found.terminator,
+        found.file_size,
+        found.time_zone,
+        has_commit_ts=found.include_commit_ts,
+        has_header=found.output_field_header,
+        quote=found.quote,
+        selectors=found.column_selectors,
+    )
+
+
+def _decoder(context: Context) -> FileDecoder:
+    return RowDecoder(context).decode
+
+
+def _definition_check(tables: Iterable[Table]) -> Callable[[DataPath], object]:
+    definitions = Definitions(tables)
+    return lambda path: definitions.choose(path.schema, path.table, path.version)
+
+
+class _Encoder:
+    def __init__(self, context: Context) -> None:
+        self._settings = read_settings(context)
+        self._records = RecordWriter(self._settings)
+
+    def header(self, event: RowChange, definition: Table) -> bytes:
+        image = event.after or event.before
+        if not self._settings.output_field_header or image is None:
+            return b""
+        names = self._records.plan(image.columns, definition).names
+        return header_line(self._settings, names) + self._settings.terminator
+
+    def rows(self, event: RowChange, definition: Table) -> bytes:
+        records = self._records.records(event, definition)
+        return b"".join(write_record(record, self._settings) for record in records)
+
+
+def column_count(context: Context) -> Callable[[bytes], int | None]:
+    """Return the function that counts the columns of a file's first record."""
+    settings = read_settings(context)
+
+    def count(value: bytes) -> int | None:
+        if settings.output_field_header:
+            return None
+        try:
+            return len(read_record(value, settings, None, 0, None).record.fields)
+        except DecodeError:
+            return None
+
+    return count
+
+
+STORED = StoredForm(
+    _settings,
+    _Encoder,
+    decoder=_decoder,
+    definition_check=_definition_check,
+    column_count=column_count,
+)
+
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

@@ -11,13 +11,11 @@ if TYPE_CHECKING:
     from cdcwire.formats.debezium_avro.avro_schema import avro_text
     from cdcwire.formats.debezium_avro.connect_schema import plan_of_text
     from cdcwire.formats.debezium_avro.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.debezium_avro.message import Datum
     from cdcwire.formats.debezium_avro.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.debezium_avro.wire import decode, encode
+    from cdcwire.formats.debezium_avro.wire import Datum, decode, encode
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        ".message",
         ".settings",
         ".wire",
         ".connect_schema",

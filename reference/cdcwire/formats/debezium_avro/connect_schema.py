@@ -14,7 +14,7 @@ from typing import cast
 
 from cdcwire.apache_avro import schema as avro
 from cdcwire.apache_avro.binary import DatumReader, write_datum
-from cdcwire.apache_avro.datum import Datum
+from cdcwire.apache_avro.schema import Datum
 from cdcwire.connect import ConnectType, ConnectValue, Field, Schema
 from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from cdcwire.apache_avro.binary import TEXTS
-from cdcwire.apache_avro.datum import Branch, Datum
+from cdcwire.apache_avro.schema import Branch, Datum
 from cdcwire.connect import ConnectValue, Schema
 from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes

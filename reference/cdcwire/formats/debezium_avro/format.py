@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.apache_avro.envelope import Registry
@@ -10,41 +10,78 @@ from cdcwire.apache_avro.sources import (
     SCHEMA_SUFFIX,
     KnownSchemas,
     MemorySource,
+    SchemaSource,
     schema_of,
     with_prepared_schemas,
     with_schema_files,
 )
+from cdcwire.connect import Envelope
+from cdcwire.connect.carries import DEBEZIUM_KINDS
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyReader
 from cdcwire.core.configuration import Connector
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.debezium.comparing import (
     ADJUSTED_NAME,
+    CLASSES,
+    DEBEZIUM_FIELDS,
     KEY_FIELD_OPTION,
     NOT_COMPARED,
     ORDERS,
     changed_values,
     deletes_have_position,
     deletes_in_markers,
+    describes_snapshot,
 )
-from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
+from cdcwire.debezium.names import with_adjusted_names
 from cdcwire.debezium.releases import RELEASES
+from cdcwire.debezium.writing import messages_of
+from cdcwire.debezium.writing_parts import Writer
 from cdcwire.format import Format
-from cdcwire.formats.debezium_avro.carries import CARRIES
-from cdcwire.formats.debezium_avro.fast import RowDecoder
-from cdcwire.formats.debezium_avro.fast_keys import KeyColumns
-from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, read_framing
+from cdcwire.formats.debezium_avro.avro_schema import avro_text
+from cdcwire.formats.debezium_avro.connect_schema import SCHEMAS, plan_of_text
+from cdcwire.formats.debezium_avro.fast import KeyColumns, RowDecoder
+from cdcwire.formats.debezium_avro.framing import CLAUSE, HEAD_BYTES, read_framing, write_framing
 from cdcwire.formats.debezium_avro.identify import identify
-from cdcwire.formats.debezium_avro.settings import OPTIONS, read_settings
+from cdcwire.formats.debezium_avro.settings import OPTIONS, Settings, read_settings
 from cdcwire.formats.debezium_avro.spans import spans, warnings
 from cdcwire.formats.debezium_avro.ticdc import ticdc_messages
 from cdcwire.formats.debezium_avro.wire import MESSAGES, key_bytes, read_message
-from cdcwire.formats.debezium_avro.writing import written
-from cdcwire.model.events import Event
+from cdcwire.model.carries import Carries
+from cdcwire.model.events import Event, Table
+
+CARRIES = Carries(fields=DEBEZIUM_FIELDS, kinds=DEBEZIUM_KINDS)
+
+
+def written(
+    events: Iterable[Event], settings: Settings, tables: tuple[Table, ...], source: SchemaSource
+) -> Iterator[KafkaMessage]:
+    """Yield the messages of events; ``source`` takes their schemas. Raises: EncodeError."""
+    return messages_of(events, Writer(settings, _encoder(settings, source)), tables)
+
+
+def _encoder(settings: Settings, source: SchemaSource) -> Callable[[Envelope], bytes]:
+    if settings.framing == "apicurio-headers":
+        raise EncodeError("registry=apicurio-headers is for reading: bytes have no headers", CLAUSE)
+
+    def encode(envelope: Envelope) -> bytes:
+        if envelope.schema is None:
+            raise EncodeError("a payload needs its schema", SCHEMAS)
+        schema = with_adjusted_names(envelope.schema, settings.schema_names, each_part=True)
+        text = avro_text(schema)
+        out = bytearray()
+        # Names are not part of a subject's rule here: each source of schemas ignores them.
+        write_framing(out, settings.framing, source.register("", text))
+        plan_of_text(text).write(out, envelope.payload)
+        return bytes(out)
+
+    return encode
+
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

@@ -9,8 +9,8 @@ from cdcwire.core.guess import Guess, Sureness
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Reader
-from cdcwire.debezium.identify import source_in
 from cdcwire.debezium.shapes import dialect_of
+from cdcwire.debezium.source import source_in
 from cdcwire.formats.debezium_avro.framing import APICURIO_BYTES, HEAD_BYTES
 from cdcwire.formats.debezium_avro.settings import Framing
 

@@ -23,9 +23,8 @@ from cdcwire.core.reader import Reader, RecordingReader, Span, Subject
 from cdcwire.debezium.message import Message, Tombstone
 from cdcwire.debezium.subjects import clauses_of, key_subjects, value_subjects
 from cdcwire.formats.debezium_avro.connect_schema import DATUM
-from cdcwire.formats.debezium_avro.message import Datum
 from cdcwire.formats.debezium_avro.settings import read_settings
-from cdcwire.formats.debezium_avro.wire import MESSAGES, read_message
+from cdcwire.formats.debezium_avro.wire import MESSAGES, Datum, read_message
 from cdcwire.model.paths import Path
 
 _INSIDE = ("branch", "block", "key")  # steps to what belongs to a value

@@ -20,6 +20,7 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader, RecordingReader
+from cdcwire.core.schemas import SchemaId
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import Change, KeyPart, Message, TextKey, Tombstone
 from cdcwire.debezium.names import sent_tables, with_names
@@ -29,11 +30,28 @@ from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, tombstone_of, 
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
 from cdcwire.formats.debezium_avro.digits import count_digits
 from cdcwire.formats.debezium_avro.framing import ID_OFFSET, read_framing, write_framing
-from cdcwire.formats.debezium_avro.message import Datum
-from cdcwire.formats.debezium_avro.settings import DEFAULT_SETTINGS, Settings, read_settings
+from cdcwire.formats.debezium_avro.settings import (
+    DEFAULT_SETTINGS,
+    Framing,
+    Settings,
+    read_settings,
+)
 from cdcwire.model.events import Table
 from cdcwire.model.paths import Path
 from cdcwire.model.slotted import slotted
+
+
+@slotted(frozen=True, slots=True)
+class Datum(Envelope):
+    """A key or value: schema and payload as Connect has them, and how its bytes are written.
+
+    ``framing``: of the id of its schema, ``schema_id``.
+    """
+
+    framing: Framing = "confluent"
+    schema_id: SchemaId = 0
+    plan: DatumPlan | None = field(default=None, repr=False, compare=False)
+
 
 TRAILING = "avro: trailing bytes"
 MESSAGES = "debezium-avro: messages"

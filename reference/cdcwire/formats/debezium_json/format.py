@@ -3,48 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 from cdcwire.connect import Parsed
+from cdcwire.connect.carries import DEBEZIUM_KINDS
+from cdcwire.connect.explain import message_spans
+from cdcwire.connect.fields import image_of_key
 from cdcwire.connect.identify import lacks_schema
-from cdcwire.connect.keys import image_of_key
 from cdcwire.connect.settings import JSON_SINKS, NEEDED
 from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.reader import Span
 from cdcwire.debezium.comparing import (
     ADJUSTED_NAME,
+    CLASSES,
+    DEBEZIUM_FIELDS,
     KEY_FIELD_OPTION,
     NOT_COMPARED,
     ORDERS,
     changed_values,
     deletes_have_position,
     deletes_in_markers,
+    describes_snapshot,
 )
-from cdcwire.debezium.connector_classes import CLASSES, describes_snapshot
 from cdcwire.debezium.events import events_of
+from cdcwire.debezium.message import Message as DebeziumMessage
 from cdcwire.debezium.message import Tombstone
 from cdcwire.debezium.names import original_image
 from cdcwire.debezium.releases import RELEASES
+from cdcwire.debezium.subjects import clauses_of, key_subjects, value_subjects
 from cdcwire.debezium.writing import messages_of
 from cdcwire.format import Format
-from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
-from cdcwire.formats.debezium_json.spans import spans
 from cdcwire.formats.debezium_json.ticdc import ticdc_messages
-from cdcwire.formats.debezium_json.wire import (
-    key_bytes,
-    opened,
-    read_key,
-    read_message,
-    writer_of,
-)
+from cdcwire.formats.debezium_json.wire import key_bytes, opened, read_key, read_message, writer_of
+from cdcwire.model.carries import Carries
 from cdcwire.model.events import Event
+
+
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value."""
+    settings = read_settings(context)
+    kafka = expect_kafka(message, "debezium-json: members")
+    if settings.compression is not None:
+        for part, data in (("key", kafka.key), ("value", kafka.value)):
+            if data:
+                yield Span((part,), 0, len(data), "compressed", "debezium-json: ticdc", part)
+        return
+    found: DebeziumMessage | None = None
+    with suppress(DecodeError):
+        found = read_message(kafka, settings, context.tables)
+    text_key = "debezium-json: keys" if settings.key_converter == "string" else None
+    clauses = clauses_of(found)
+    subjects = value_subjects(found), key_subjects(found)
+    del found
+    yield from message_spans(kafka, clauses, *subjects, text_key)
+
+
+CARRIES = Carries(fields=DEBEZIUM_FIELDS, kinds=DEBEZIUM_KINDS)
+
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than this pa
 if TYPE_CHECKING:
     from cdcwire.formats.maxwell_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.maxwell_json.keys import Key, decode_key, encode_key
+    from cdcwire.formats.maxwell_json.members import Cell, Inline
     from cdcwire.formats.maxwell_json.message import (
         ColumnDefinition,
         Message,
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
         TableDefinition,
         Tombstone,
     )
-    from cdcwire.formats.maxwell_json.rows import Cell, Inline
     from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
     from cdcwire.formats.maxwell_json.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
-        __name__, ".message", ".rows", ".keys", ".settings", ".wire", ".format"
+        __name__, ".message", ".members", ".keys", ".settings", ".wire", ".format"
     )
 
 __all__ = [

@@ -29,6 +29,8 @@ from cdcwire.formats.maxwell_json.members import (
     TIMESTAMP,
     TRANSACTION,
     TYPES,
+    Cell,
+    ColumnValue,
 )
 from cdcwire.formats.maxwell_json.message import (
     BOOTSTRAP_MARKS,
@@ -37,7 +39,6 @@ from cdcwire.formats.maxwell_json.message import (
     SchemaMessage,
     Tombstone,
 )
-from cdcwire.formats.maxwell_json.rows import Cell, ColumnValue
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.maxwell_json.values import digits_added, read_value, written
 from cdcwire.formats.maxwell_json.wire import encode_value

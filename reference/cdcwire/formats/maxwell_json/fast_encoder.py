@@ -16,8 +16,12 @@ from cdcwire.core.limits import INT64_END
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.maxwell_json.definitions import UTC, definitions_of
 from cdcwire.formats.maxwell_json.events import TYPES_OF_ROWS, messages_of, seconds_of, xid_of
-from cdcwire.formats.maxwell_json.members import SECONDS_END, written_text, written_texts
-from cdcwire.formats.maxwell_json.rows import written_value
+from cdcwire.formats.maxwell_json.members import (
+    SECONDS_END,
+    written_text,
+    written_texts,
+    written_value,
+)
 from cdcwire.formats.maxwell_json.settings import read_settings
 from cdcwire.formats.maxwell_json.values import SPACE, YEAR_END, written
 from cdcwire.model import kinds

@@ -23,7 +23,7 @@ from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import ROW_MESSAGE, SCHEMA_MESSAGE, decode
 from cdcwire.model.events import Event
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.mysql.carries import MYSQL_FEATURES
 
 _MEMBERS = ROW_MESSAGE.required & SCHEMA_MESSAGE.required
 _OTHER_FORMATS = {"isDdl", "es"}

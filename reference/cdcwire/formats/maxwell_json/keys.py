@@ -17,8 +17,14 @@ from cdcwire.core.json_record import (
     whole_of,
 )
 from cdcwire.core.strict_json import JsonArray, JsonObject, Member, read_json
-from cdcwire.formats.maxwell_json.members import RULES, TEXT, written_text
-from cdcwire.formats.maxwell_json.rows import Cell, read_cells, written_value
+from cdcwire.formats.maxwell_json.members import (
+    RULES,
+    TEXT,
+    Cell,
+    read_cells,
+    written_text,
+    written_value,
+)
 
 KEYS = "maxwell-json: kafka keys"
 KeyForm: TypeAlias = Literal["hash", "array"]

@@ -37,14 +37,17 @@ from cdcwire.formats.maxwell_json.members import (
     POSITION,
     PRIMARY_KEY,
     QUERY,
+    ROW,
     SECONDS,
     TEXT,
     TIMESTAMP,
     TRANSACTION,
     TYPES,
     UNKNOWN,
+    VALUES,
+    Cell,
+    ColumnValue,
 )
-from cdcwire.formats.maxwell_json.rows import ROW, VALUES, Cell, ColumnValue
 
 BOOTSTRAP_MARKS = ("bootstrap-start", "bootstrap-complete")
 ROW_TYPES = ("insert", "update", "delete", "bootstrap-insert", *BOOTSTRAP_MARKS)

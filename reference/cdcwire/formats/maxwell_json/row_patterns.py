@@ -27,7 +27,7 @@ from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.json_strings import ONCE, STRING
 from cdcwire.core.rows import Layout, Values
 from cdcwire.formats.maxwell_json.keys import Key
-from cdcwire.formats.maxwell_json.rows import Cell, Inline
+from cdcwire.formats.maxwell_json.members import Cell, Inline
 from cdcwire.formats.maxwell_json.values import (
     DECIMAL,
     FOREIGN,

@@ -21,9 +21,8 @@ from cdcwire.formats.maxwell_json.definitions import (
     definitions_of,
 )
 from cdcwire.formats.maxwell_json.keys import KEYS
-from cdcwire.formats.maxwell_json.members import DEFINITION, PRIMARY_KEY, RULES
+from cdcwire.formats.maxwell_json.members import DEFINITION, PRIMARY_KEY, ROW, RULES
 from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
-from cdcwire.formats.maxwell_json.rows import ROW
 from cdcwire.formats.maxwell_json.values import UNTYPED, as_read, value_clause
 from cdcwire.formats.maxwell_json.wire import ENCRYPTION, ROW_MESSAGE, SCHEMA_MESSAGE
 

@@ -18,8 +18,15 @@ from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Number, read_json
 from cdcwire.formats.maxwell_json.definitions import UTC
-from cdcwire.formats.maxwell_json.members import FORMS, RULES, written_text, written_texts
-from cdcwire.formats.maxwell_json.rows import Cell, ColumnValue, Inline
+from cdcwire.formats.maxwell_json.members import (
+    FORMS,
+    RULES,
+    Cell,
+    ColumnValue,
+    Inline,
+    written_text,
+    written_texts,
+)
 from cdcwire.model import kinds
 from cdcwire.model.floats import is_float32, read_float32
 from cdcwire.model.kind_text import kind_text

@@ -8,16 +8,15 @@ from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.formats.open_protocol.columns import Column
     from cdcwire.formats.open_protocol.events import from_event
     from cdcwire.formats.open_protocol.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.open_protocol.members import Dialect
-    from cdcwire.formats.open_protocol.message import Ddl, Item, Key, Message, Row
+    from cdcwire.formats.open_protocol.message import Column, Ddl, Item, Key, Message, Row
     from cdcwire.formats.open_protocol.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.open_protocol.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
-        __name__, ".message", ".columns", ".members", ".settings", ".wire", ".events", ".format"
+        __name__, ".message", ".members", ".settings", ".wire", ".events", ".format"
     )
 
 __all__ = [

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.formats.open_protocol.columns import Columns
 from cdcwire.formats.open_protocol.images import (
     ColumnWriter,
     handle_key_names,
@@ -24,7 +23,7 @@ from cdcwire.formats.open_protocol.images import (
     updated_columns,
 )
 from cdcwire.formats.open_protocol.members import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
-from cdcwire.formats.open_protocol.message import Ddl, Item, Key, Message, Row
+from cdcwire.formats.open_protocol.message import Columns, Ddl, Item, Key, Message, Row
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.open_protocol.wire import check_belongs, read_file
 from cdcwire.model.events import (

@@ -26,12 +26,11 @@ from cdcwire.core.limits import INT64_END, MAX_FAST_JSON_BYTES, UINT64_END, Json
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.formats.open_protocol.columns import Column, Columns
 from cdcwire.formats.open_protocol.events import events_of, is_unchanged
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.items import read_key, read_row
 from cdcwire.formats.open_protocol.members import EVENT_ROW, VALUE_RULES, value_rules
-from cdcwire.formats.open_protocol.message import Key, Message
+from cdcwire.formats.open_protocol.message import Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
     VECTOR,

@@ -22,7 +22,7 @@ from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
 from cdcwire.formats.open_protocol.spans import spans
 from cdcwire.formats.open_protocol.wire import decode
 from cdcwire.model.events import Event
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.mysql.carries import MYSQL_FEATURES
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.open_protocol.columns import Column, Columns
-from cdcwire.formats.open_protocol.message import Row
+from cdcwire.formats.open_protocol.message import Column, Columns, Row
 from cdcwire.formats.open_protocol.settings import Settings
 from cdcwire.formats.open_protocol.values import value_clause
 from cdcwire.model.events import Image, Table

@@ -8,7 +8,6 @@ from __future__ import annotations
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_record import expect_object, object_text, whole_of
 from cdcwire.core.strict_json import JsonRules, read_json
-from cdcwire.formats.open_protocol.columns import write_columns
 from cdcwire.formats.open_protocol.members import (
     DDL_VALUE,
     EVENT_RESOLVED,
@@ -21,7 +20,16 @@ from cdcwire.formats.open_protocol.members import (
     WRITE_STRING,
     Dialect,
 )
-from cdcwire.formats.open_protocol.message import DDL, KEY, KEY_ORDERS, ROW, Ddl, Key, Row
+from cdcwire.formats.open_protocol.message import (
+    DDL,
+    KEY,
+    KEY_ORDERS,
+    ROW,
+    Ddl,
+    Key,
+    Row,
+    write_columns,
+)
 
 
 def read_key(data: bytes, start: int, end: int) -> Key:

@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular
-from cdcwire.formats.open_protocol.columns import Columns
 from cdcwire.formats.open_protocol.members import write_name
+from cdcwire.formats.open_protocol.message import Columns
 from cdcwire.golang.quote import unquote
 from cdcwire.model.floats import read_float32
 from cdcwire.mysql import types

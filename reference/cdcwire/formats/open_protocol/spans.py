@@ -18,7 +18,6 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.spans import MAX_TEXT, Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
-from cdcwire.formats.open_protocol.columns import COLUMN
 from cdcwire.formats.open_protocol.items import read_key
 from cdcwire.formats.open_protocol.members import (
     CLAIM_CHECK,
@@ -34,7 +33,7 @@ from cdcwire.formats.open_protocol.members import (
     event_type,
     value_rules,
 )
-from cdcwire.formats.open_protocol.message import DDL, KEY, ROW
+from cdcwire.formats.open_protocol.message import COLUMN, DDL, KEY, ROW
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
 from cdcwire.formats.open_protocol.wire import (

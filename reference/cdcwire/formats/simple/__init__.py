@@ -10,20 +10,24 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.simple.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.simple.message import Bootstrap, Checksum, Ddl, Dml, Message, Watermark
-    from cdcwire.formats.simple.rows import Cell, Timestamp
-    from cdcwire.formats.simple.settings import OPTIONS, Settings, read_settings
-    from cdcwire.formats.simple.table_schemas import (
+    from cdcwire.formats.simple.message import (
+        Bootstrap,
+        Cell,
+        Checksum,
         ColumnSchema,
         DataType,
+        Ddl,
+        Dml,
         IndexSchema,
+        Message,
         TableSchema,
+        Timestamp,
+        Watermark,
     )
+    from cdcwire.formats.simple.settings import OPTIONS, Settings, read_settings
     from cdcwire.formats.simple.wire import decode, encode
 else:
-    __getattr__, __dir__ = exports(
-        __name__, ".message", ".rows", ".table_schemas", ".settings", ".wire", ".format"
-    )
+    __getattr__, __dir__ = exports(__name__, ".message", ".settings", ".wire", ".format")
 
 __all__ = [
     "FORMAT",

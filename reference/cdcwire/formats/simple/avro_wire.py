@@ -12,8 +12,7 @@ from typing import Any
 
 from cdcwire.apache_avro.binary import DatumReader, write_datum
 from cdcwire.apache_avro.binary import read_bytes as read_avro_bytes
-from cdcwire.apache_avro.datum import Branch, Datum
-from cdcwire.apache_avro.schema import AvroType, Primitive, Union, parse_schema
+from cdcwire.apache_avro.schema import AvroType, Branch, Datum, Primitive, Union, parse_schema
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import Number
@@ -24,18 +23,18 @@ from cdcwire.formats.simple.message import (
     DML_TYPES,
     VERSION,
     Bootstrap,
+    Cell,
     Checksum,
-    Ddl,
-    Dml,
-    Message,
-    Watermark,
-)
-from cdcwire.formats.simple.rows import Cell, Row, Timestamp
-from cdcwire.formats.simple.table_schemas import (
     ColumnSchema,
     DataType,
+    Ddl,
+    Dml,
     IndexSchema,
+    Message,
+    Row,
     TableSchema,
+    Timestamp,
+    Watermark,
 )
 from cdcwire.model.paths import Path
 from cdcwire.mysql.values import read_text

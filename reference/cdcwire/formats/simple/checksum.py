@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import zlib
 
-from cdcwire.apache_avro.datum import Branch
+from cdcwire.apache_avro.schema import Branch
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError
 from cdcwire.formats.simple.definitions import Definition, Definitions, definition_of_row
 from cdcwire.formats.simple.members import CHECKSUM
-from cdcwire.formats.simple.message import Dml
-from cdcwire.formats.simple.rows import BAD_BYTE, CellValue, Row, Timestamp
+from cdcwire.formats.simple.message import BAD_BYTE, CellValue, Dml, Row, Timestamp
 from cdcwire.formats.simple.values import read_value
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column

@@ -11,8 +11,7 @@ from contextlib import nullcontext
 from cdcwire.core.claim_check import read_claim_check
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.formats.simple.members import CLAIM_CHECK, RULES
-from cdcwire.formats.simple.message import RECORDS, Dml
-from cdcwire.formats.simple.rows import Row
+from cdcwire.formats.simple.message import RECORDS, Dml, Row
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.formats.simple.wire import read_message
 from cdcwire.model.paths import Path

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.simple.members import SCHEMA_VERSIONS, SCHEMAS
-from cdcwire.formats.simple.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.simple.table_schemas import (
+from cdcwire.formats.simple.message import (
     ColumnSchema,
     DataType,
     IndexSchema,
     TableSchema,
 )
+from cdcwire.formats.simple.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model import kinds
 from cdcwire.model.events import Expression, Table
 from cdcwire.model.kinds import ABSENT, Column, Role, Value

@@ -39,16 +39,18 @@ from cdcwire.formats.simple.message import (
     DDL_TYPES,
     DELETE,
     INSERT,
+    SCHEMA,
     Bootstrap,
+    Cell,
     Checksum,
     Ddl,
     Dml,
     Message,
+    Row,
+    TableSchema,
     Watermark,
 )
-from cdcwire.formats.simple.rows import Cell, Row
 from cdcwire.formats.simple.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.simple.table_schemas import SCHEMA, TableSchema
 from cdcwire.formats.simple.values import as_sent, read_value, write_value
 from cdcwire.golang.json_text import json_string
 from cdcwire.model.events import (

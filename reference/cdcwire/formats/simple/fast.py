@@ -24,8 +24,7 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.formats.simple.definitions import Definition, definition_of_row, definitions_of
 from cdcwire.formats.simple.events import OPS, events_of
-from cdcwire.formats.simple.message import Dml
-from cdcwire.formats.simple.rows import REPLACEMENT, Cell, Row, Timestamp
+from cdcwire.formats.simple.message import REPLACEMENT, Cell, Dml, Row, Timestamp
 from cdcwire.formats.simple.settings import read_settings
 from cdcwire.formats.simple.values import as_sent, text_reader
 from cdcwire.formats.simple.wire import read_message

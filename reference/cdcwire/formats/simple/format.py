@@ -8,26 +8,71 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import with_claim_checks
 from cdcwire.core.comparing import Comparing
-from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context, with_sent_tables
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.guess import Guess, JsonObject, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.core.sent_tables import with_sent_tables
 from cdcwire.format import Format
-from cdcwire.formats.simple.avro_wire import FIRST_BYTE
+from cdcwire.formats.simple.avro_wire import FIRST_BYTE, MESSAGE_TYPES
 from cdcwire.formats.simple.batching import messages_of
 from cdcwire.formats.simple.carries import CARRIES
 from cdcwire.formats.simple.checksum import warnings_of
 from cdcwire.formats.simple.definitions import definitions_of, table_of
 from cdcwire.formats.simple.events import events_of
 from cdcwire.formats.simple.fast import RowDecoder
-from cdcwire.formats.simple.identify import identify
-from cdcwire.formats.simple.message import Bootstrap, Ddl, Dml
+from cdcwire.formats.simple.message import CLASSES, RECORDS, Bootstrap, Ddl, Dml, Watermark
 from cdcwire.formats.simple.settings import OPTIONS, read_settings
 from cdcwire.formats.simple.spans import spans
 from cdcwire.formats.simple.wire import decompressed, read_message
 from cdcwire.model.events import Event, Table
-from cdcwire.mysql.features import MYSQL_FEATURES
+from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.identify import compressions_of
+
+_MEMBERS = RECORDS[Watermark].required  # a watermark has no other members
+_AVRO_STARTS = {bytes((FIRST_BYTE, 2 * kind, 2 * kind, 2)) for kind in range(len(MESSAGE_TYPES))}
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is `simple`."""
+    if not isinstance(message, KafkaMessage) or not message.value:
+        return None
+    value = message.value
+    found = json_object(value)
+    if found is not None:
+        return _of_object(found, value)
+    if value[:4] in _AVRO_STARTS:
+        kind = MESSAGE_TYPES[value[1] // 2]
+        return Guess(
+            f"the first bytes are those of the record {kind} in the union of all records",
+            alone="likely",
+            options={"encoding-format": "avro"},
+        )
+    alternatives = compressions_of(value) if message.key is None else ()
+    if not alternatives:
+        return None
+    avro = tuple({"encoding-format": "avro", **each} for each in alternatives)
+    evidence = "bytes that begin as a compressed value does"
+    return Guess(evidence, alternatives=(*alternatives, *avro))
+
+
+def _of_object(found: JsonObject, value: bytes) -> Guess | None:
+    if not found.keys() >= _MEMBERS or found["type"] not in CLASSES:
+        return None
+    options: dict[str, OptionValue] = {}
+    if found.get("claimCheckLocation"):
+        options["large-message-handle-option"] = "claim-check"
+    elif found.get("handleKeyOnly") is True:
+        options["large-message-handle-option"] = "handle-key-only"
+    return Guess(
+        "the members version, type, commitTs and buildTs",
+        "value",
+        offset_of(value, "buildTs"),
+        alone="sure",
+        options=options,
+    )
+
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

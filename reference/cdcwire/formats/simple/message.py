@@ -1,22 +1,40 @@
 """The values of a `simple` message, in JSON or in Avro, member by member.
 
 Members keep the meaning of their names. In JSON they may come in any order, and other ones are
-ignored. They are written in the order of the fields, which is that of the producer.
+ignored. They are written in the order of the fields, which is that of the producer. A value of a
+row is as its encoding has it: in JSON a text, in Avro a ``Branch`` of the union of values.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cdcwire.core.json_record import FLAG, extra, member, nested, part, record_of
-from cdcwire.core.strict_json import JsonObject
+from cdcwire.apache_avro.schema import Branch
+from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.json_record import (
+    FLAG,
+    Form,
+    Quote,
+    array_of,
+    expect_object,
+    extra,
+    member,
+    nested,
+    part,
+    record_of,
+    wrong,
+)
+from cdcwire.core.strict_json import JsonObject, Member, Number
 from cdcwire.formats.simple.members import (
     BOOTSTRAPS,
     CHECKSUM,
     CLAIM_CHECK,
     DDL,
     FIELDS,
+    FORMS,
     HANDLE_KEY_ONLY,
     INT64,
     MILLISECONDS,
@@ -25,17 +43,167 @@ from cdcwire.formats.simple.members import (
     SCHEMA_VERSIONS,
     SCHEMAS,
     TEXT,
+    TEXTS,
+    TIMESTAMPS,
     TSO,
     TYPES,
     UINT32,
     UINT64,
     UNKNOWN,
+    VALUES,
     WATERMARKS,
     only,
     word_of,
 )
-from cdcwire.formats.simple.rows import ROW, Row
-from cdcwire.formats.simple.table_schemas import SCHEMA, TableSchema
+
+Default: TypeAlias = "str | bytes | Number | None"
+
+
+def _read_default(given: Member, data: bytes, clause: str) -> Default:
+    if isinstance(given.value, Number):
+        FORMS.integer_of(given.value, given.start, clause)
+        return given.value
+    return TEXT.read(given, data, clause)
+
+
+def _write_default(default: Default, clause: str, quoted: Quote) -> str:
+    if isinstance(default, Number):
+        return default.text
+    if isinstance(default, bytes):
+        return quoted(default.decode("utf-8", "surrogateescape"))
+    return TEXT.write(default or "", clause, quoted)
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The declared type of a column. None: the member is absent, or null in Avro."""
+
+    mysql_type: str = member(TEXT, SCHEMAS, name="mysqlType")
+    charset: str = member(TEXT, SCHEMAS)
+    collate: str = member(TEXT, SCHEMAS)
+    length: int = member(INT64, SCHEMAS, default=0)
+    decimal: int | None = member(INT64, SCHEMAS, default=None)
+    elements: tuple[str, ...] | None = member(TEXTS, SCHEMAS, default=None)
+    unsigned: bool | None = member(FLAG, SCHEMAS, default=None)
+    zerofill: bool | None = member(FLAG, SCHEMAS, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSchema:
+    """A column of a table. A default that is not UTF-8, of a BIT in Avro, is bytes."""
+
+    name: str = member(NAME, SCHEMAS)
+    data_type: DataType = member(nested(DataType), SCHEMAS, name="dataType")
+    nullable: bool = member(FLAG, SCHEMAS)
+    default: Default = member(
+        Form(_read_default, _write_default), SCHEMAS, default=None, null="", always=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSchema:
+    """An index of a table."""
+
+    name: str = member(TEXT, SCHEMAS)
+    unique: bool = member(FLAG, SCHEMAS)
+    primary: bool = member(FLAG, SCHEMAS)
+    nullable: bool = member(FLAG, SCHEMAS)
+    columns: tuple[str, ...] = member(TEXTS, SCHEMAS)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """The definition of a table. ``version``: the timestamp since when it is so."""
+
+    schema: str = member(NAME, SCHEMAS)
+    table: str = member(NAME, SCHEMAS)
+    table_id: int = member(INT64, SCHEMAS, name="tableID")
+    version: int = member(UINT64, SCHEMAS)
+    columns: tuple[ColumnSchema, ...] = member(array_of(nested(ColumnSchema)), SCHEMAS)
+    indexes: tuple[IndexSchema, ...] = member(array_of(nested(IndexSchema)), SCHEMAS)
+
+
+SCHEMA = nested(TableSchema)
+
+
+REPLACEMENT = "\ufffd"
+BAD_BYTE = "\udcff"  # Go writes \ufffd for a bad byte, and a real U+FFFD as it is
+_BAD_ESCAPES = {r"\ufffd": r"\udcff"}
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """A TIMESTAMP: its local text, and the zone that it is local to."""
+
+    location: str = member(TEXT, TIMESTAMPS)
+    value: str = member(TEXT, TIMESTAMPS)
+
+
+CellValue: TypeAlias = "str | Timestamp | Branch | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A column of a row. ``offset``: the byte where its value begins."""
+
+    name: str
+    value: CellValue
+    offset: int = field(default=0, compare=False)
+
+
+Row: TypeAlias = "tuple[Cell, ...]"
+_TIMESTAMP = nested(Timestamp)
+
+
+def _read_row(given: Member, data: bytes, clause: str) -> Row:
+    return tuple(
+        [
+            Cell(each.name, _read_value(each, data), each.start)
+            for each in expect_object(given, clause).members
+        ]
+    )
+
+
+def _read_value(given: Member, data: bytes) -> CellValue:
+    value = given.value
+    if value is None or isinstance(value, str):
+        is_replaced = value is not None and REPLACEMENT in value
+        return _with_bad_bytes(data[given.start : given.end]) if is_replaced else value
+    with step(given.name):
+        if isinstance(value, JsonObject):
+            return _TIMESTAMP.read(given, data, TIMESTAMPS)
+        raise wrong(value, "a string", given.start, VALUES)
+
+
+def _with_bad_bytes(raw: bytes) -> str:
+    r"""Return a string in which each escape ``\ufffd``, the sign of a bad byte, is BAD_BYTE."""
+    text = _ESCAPE.sub(lambda found: _BAD_ESCAPES.get(found[0].lower(), found[0]), raw.decode())
+    found: str = json.loads(text)
+    return found
+
+
+def _write_row(row: Row, clause: str, quoted: Quote) -> str:
+    return f"{{{','.join([_written_cell(cell, clause, quoted) for cell in row])}}}"
+
+
+def _written_cell(cell: Cell, clause: str, quoted: Quote) -> str:
+    with step(cell.name):
+        name = NAME.write(cell.name, clause, quoted)
+        match cell.value:
+            case None:
+                value = "null"
+            case str():  # lone surrogates are bytes that are not UTF-8
+                value = quoted(cell.value)
+            case Timestamp():
+                value = _TIMESTAMP.write(cell.value, TIMESTAMPS, quoted)
+            case other:
+                raise EncodeError(f"{other!r:.40} is not a value of JSON", VALUES)
+        return f"{name}:{value}"
+
+
+ROW = Form(_read_row, _write_row)
+
 
 INSERT, UPDATE, DELETE = "INSERT", "UPDATE", "DELETE"
 WATERMARK, BOOTSTRAP = "WATERMARK", "BOOTSTRAP"

@@ -37,6 +37,7 @@ from cdcwire.formats.simple.message import (
     BOOTSTRAP,
     DELETE,
     RECORDS,
+    ROW,
     WATERMARK,
     Bootstrap,
     Checksum,
@@ -45,7 +46,6 @@ from cdcwire.formats.simple.message import (
     Watermark,
     class_of,
 )
-from cdcwire.formats.simple.rows import ROW
 from cdcwire.formats.simple.settings import read_settings
 from cdcwire.formats.simple.values import value_clause
 from cdcwire.formats.simple.wire import decompressed

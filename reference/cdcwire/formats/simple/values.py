@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from cdcwire.apache_avro.datum import Branch
+from cdcwire.apache_avro.schema import Branch
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.simple.avro_wire import (
@@ -21,7 +21,7 @@ from cdcwire.formats.simple.avro_wire import (
     UNSIGNED,
 )
 from cdcwire.formats.simple.members import TIMESTAMPS
-from cdcwire.formats.simple.rows import BAD_BYTE, REPLACEMENT, CellValue, Timestamp
+from cdcwire.formats.simple.message import BAD_BYTE, REPLACEMENT, CellValue, Timestamp
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.compiled import compile_function, functions
+from cdcwire.core.compiled import compile_function, row_texts
 from cdcwire.core.context import Context
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
@@ -31,8 +31,8 @@ def test_names_and_texts_of_a_feed_never_become_source(
         sources.append(source_of(*given))  # type: ignore[arg-type]
         return sources[-1]
 
-    source_of = functions.source_of
-    monkeypatch.setattr(functions, "source_of", recorded)
+    source_of = row_texts.source_of
+    monkeypatch.setattr(row_texts, "source_of", recorded)
     events = [
         RowChange(
             Table(HOSTILE, HOSTILE, key=("id",)),

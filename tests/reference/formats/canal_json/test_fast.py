@@ -24,8 +24,7 @@ from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file
 from cdcwire.formats.canal_json.images import ImageWriter
-from cdcwire.formats.canal_json.queue import read_message
-from cdcwire.formats.canal_json.wire import write_object
+from cdcwire.formats.canal_json.wire import read_message, write_object
 from cdcwire.model.events import Event, Table
 from cdcwire.model.kinds import Column
 from cdcwire.model.text import event_to_json

@@ -17,8 +17,7 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.canal_json import FORMAT, Settings, decode, from_event
 from cdcwire.formats.canal_json.batching import RECORD_OVERHEAD, messages_of
 from cdcwire.formats.canal_json.events import events_of
-from cdcwire.formats.canal_json.queue import read_message
-from cdcwire.formats.canal_json.wire import write_object
+from cdcwire.formats.canal_json.wire import read_message, write_object
 from cdcwire.model.events import (
     Event,
     Image,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import cdcwire
 from cdcwire.apache_avro import schema as avro
 from cdcwire.apache_avro.binary import write_datum
-from cdcwire.apache_avro.datum import Branch
+from cdcwire.apache_avro.schema import Branch
 from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage

@@ -14,8 +14,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.debezium_avro import fast_keys as fast_keys_module
-from cdcwire.formats.debezium_avro.fast_keys import KeyColumns
+from cdcwire.formats.debezium_avro import fast as fast_keys_module
+from cdcwire.formats.debezium_avro.fast import KeyColumns
 from cdcwire_generators.strategies import damaged_bytes
 
 ROUTER = "__dbz__physicalTableIdentifier"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.apache_avro.datum import Branch
+from cdcwire.apache_avro.schema import Branch
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.message import KafkaMessage
