@@ -80,8 +80,9 @@ equals its delete and insert. These count as differences: NULL and an absent col
 1.0 and 1.00, a row sent twice and once. DDL and progress events are
 counted. A directory with feed.json, as generate writes it, needs no options.
 
-RIGHT may be a table: the last row of each key of LEFT is compared with its rows. The password of
-a database is in the environment variable CDCWIRE_TABLE_PASSWORD.
+RIGHT may be a table: the last row of each key of LEFT is compared with its rows. A CSV file,
+csv-table:FILE, has a header; its types are those of the feed or of --ddl. The password of a
+database is in the environment variable CDCWIRE_TABLE_PASSWORD.
 
 The report counts for each table the changes that are the same, changed or on one side only. It also
 counts those that are repeated (sent again later), doubled, or out of order among those of their
@@ -117,6 +118,7 @@ examples:
   cdcwire compare simple:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
     --every 60 --state orders.state --json windows.jsonl --metrics orders.prom
   cdcwire compare canal-json:kafka://broker1/orders iceberg:s3a://lake/orders --html found.html
+  cdcwire compare maxwell-json:file:a csv-table:orders.csv --ddl shop.sql --csv-null ''
   cdcwire compare canal-json:file:a 'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
   cdcwire compare simple:file:a open-protocol:file:b --mask --redact email,phone --html found.html
   cdcwire compare canal-json:file:a open-protocol:file:b --save-case found --mask

@@ -36,7 +36,7 @@ _BINARY = (
     "read the bytes of this column of the {} feed from their text, hex or base64 (may be given "
     "again)"
 )
-_TABLES = "parquet:DIR, delta:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
+_TABLES = "csv-table:FILE, parquet:DIR, delta:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
 
 
 class FeedArguments(Arguments):
@@ -117,6 +117,11 @@ class ChangeArguments(Arguments):
         "ZONE",
         "time zone of texts without one, where the other side has one (default: UTC)",
         default="UTC",
+    )
+    csv_null: str | None = with_value(
+        "TEXT",
+        "text without quotes that is NULL in a table csv-table:FILE: --csv-null '' or "
+        "--csv-null '\\N' (default: empty fields are refused)",
     )
 
 

@@ -16,7 +16,7 @@ from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.sources.line_files import UNPACKED, is_compressed
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url
-from cdcwire_conformance.sources.tables import TableUrl, parquet_files, parse_table_url
+from cdcwire_conformance.sources.tables import CSV, TableUrl, files_here, parse_table_url
 from cdcwire_conformance.usage import UsageError
 
 _NOT_FOR_TABLES = (
@@ -32,9 +32,12 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
     command has two feeds. ``--right-binary`` is of the table itself. Raises: UsageError,
     SourceError.
     """
+    _check_no_export(arguments.right)
     if parse_table_url(arguments.left) is not None:
         raise UsageError("a table is the second argument, after the feed")
     table = parse_table_url(arguments.right)
+    if arguments.csv_null is not None and (table is None or table.kind != CSV):
+        raise UsageError(f"--csv-null is of a table {CSV}:FILE")
     if table is None:
         return None
     for name in _NOT_FOR_TABLES:
@@ -52,6 +55,18 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
     return table
 
 
+def _check_no_export(place: str) -> None:
+    """Refuse a bare file that a database wrote. Raises: UsageError."""
+    file = Path(place)
+    if file.suffix == ".csv" and file.is_file():
+        raise UsageError(f"{place!r}: a table as CSV is {CSV}:file:{place}, with definitions")
+    if file.suffix == ".sql" and file.is_file():
+        raise UsageError(
+            f"{place!r}: compare does not read dumps. Load it into a database for "
+            f"jdbc:URL?table=NAME, or export the table for {CSV}:file:FILE"
+        )
+
+
 def needs(table: TableUrl | None) -> list[str]:
     """Return what Spark needs a connector for."""
     return [] if table is None else [name for name in (table.scheme, table.connector) if name]
@@ -61,9 +76,14 @@ def runs_embedded(
     arguments: CompareArguments, sources: Sequence[Source], table: TableUrl | None
 ) -> bool:
     """Return whether the embedded engine compares. Raises: UsageError if it can't, but has to."""
+    reason = _needs_spark(arguments, sources, table)
+    if table is not None and table.kind == CSV:
+        if arguments.engine == SPARK or reason is not None:
+            why = reason or f"--engine {SPARK} does not read it"
+            raise UsageError(f"{table}: CSV is read in this process, without Spark: {why}")
+        return True
     if arguments.engine == SPARK:
         return False
-    reason = _needs_spark(arguments, sources, table)
     if arguments.engine == EMBEDDED:
         if reason is not None:
             raise UsageError(f"--engine embedded: {reason}; use --engine spark")
@@ -122,9 +142,11 @@ def _needs_spark(
 
 
 def _table_needs_spark(table: TableUrl) -> str | None:
+    if table.kind == CSV:
+        return None
     if table.kind != "parquet" or is_url(table.place):
         return f"only Spark reads {table}"
-    folders = {file.parent.relative_to(table.place) for file in parquet_files(table)}
+    folders = {file.parent.relative_to(table.place) for file in files_here(table)}
     if any("=" in str(folder) for folder in folders):
         return f"only Spark reads the partitions of {table}"
     return None
@@ -142,7 +164,7 @@ def _size(source: Source) -> int:
 
 
 def _size_of_table(table: TableUrl) -> int:
-    return sum(file.stat().st_size for file in parquet_files(table)) * UNPACKED
+    return sum(file.stat().st_size for file in files_here(table)) * UNPACKED
 
 
 def spark_settings(arguments: Sequence[str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from cdcwire_conformance.cli.compare_record import RunNotes, with_record
 from cdcwire_conformance.cli.compare_reports import saved_lines, write_reports
 from cdcwire_conformance.cli.looks_like import named_formats
 from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs
-from cdcwire_conformance.sources.tables import TableUrl
+from cdcwire_conformance.sources.tables import CSV, TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import JavaMissing, readable_errors, spark_session
 from cdcwire_conformance.visible import visible
@@ -81,6 +81,7 @@ def _whole_differences(options: CompareOptions) -> Iterator[CompareOptions]:
 
 def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Comparison:
     """Compare in this process. ``opened``: gets both feeds."""
+    from cdcwire_conformance.compare.embedded.csv_table import CsvTable
     from cdcwire_conformance.compare.embedded.engine import compare_feeds
     from cdcwire_conformance.compare.embedded.parquet import ParquetTable
     from cdcwire_conformance.compare.table import compare_table
@@ -91,7 +92,11 @@ def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Co
         if work.table is None:
             found = compare_feeds(left, right, options, report, opened.append, workers)
             return with_record(found, work.notes, opened)
-        table = replace(ParquetTable.of(work.table), workers=workers)
+        table: CsvTable | ParquetTable
+        if work.table.kind == CSV:
+            table = CsvTable.of(work.table, work.arguments.csv_null, workers)
+        else:
+            table = replace(ParquetTable.of(work.table), workers=workers)
         feeds: list[OpenedFeed] = []
         found = compare_table(table, left, options, report, feeds.append)
         return with_record(found, work.notes, feeds, files=table.files())

@@ -119,7 +119,8 @@ class FeedFacts:
     without a database, and the databases, of those that have one. ``spans``: where the rows are.
     ``new_columns``: columns of after images; tables that may have others there are left out.
     ``fewest_columns``: the columns that one after image has, for those with the fewest.
-    ``mixed``: columns with values of several kinds.
+    ``mixed``: columns with values of several kinds. ``inferred``: those whose types come from
+    values.
     """
 
     others: OtherEvents = field(default_factory=OtherEvents)
@@ -136,6 +137,7 @@ class FeedFacts:
     new_columns: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
     fewest_columns: Mapping[TableName, ColumnSets] = field(default_factory=dict)
     mixed: Mapping[TableName, KindWords] = field(default_factory=dict)
+    inferred: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
 
     @property
     def names(self) -> frozenset[TableName]:
@@ -269,6 +271,7 @@ class OpenedFeed:
             },
             {_own_name(each): each.fewest_columns for each in found.tables},
             {_own_name(each): each.mixed for each in found.tables if each.mixed},
+            {_own_name(each): each.inferred for each in found.tables if each.inferred},
         )
         return replace(self, aliases=aliases, facts=facts), tables
 

@@ -84,8 +84,11 @@ class TableRows(Protocol):
     def begin(self, options: CompareOptions) -> None:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
 
-    def canonical(self, name: TableName) -> CanonicalTable:
-        """Return the columns of the table with their types. Raises: SchemaError."""
+    def canonical(self, feed: CanonicalTable) -> CanonicalTable:
+        """Return the columns of the table with their types. Raises: SchemaError.
+
+        ``feed``: the feed's table, whose name it gets.
+        """
 
     def compared(
         self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
@@ -130,7 +133,7 @@ def compare_table(
     if why is not None:
         raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
     named, aliases = named_like(
-        {name: table.canonical(name)}, {name: own[name]}, "table", str.lower
+        {name: table.canonical(own[name])}, {name: own[name]}, "table", str.lower
     )
     last = last_tables(own[name], named[name], opened.last_columns(own[name]), None)
     reshapings = opened.state.reshaped.get(opened.own_name(name), ())

@@ -1,8 +1,9 @@
 """URLs of tables that a feed is compared with.
 
-``parquet:DIR``, ``delta:DIR`` and ``iceberg:DIR`` are tables in a directory or a bucket. ``table:``
-is a table of Spark's catalog, ``jdbc:`` one of a database. A URL is shown, so it takes no password:
-the password of a database is in the environment.
+``parquet:DIR``, ``delta:DIR`` and ``iceberg:DIR`` are tables in a directory or a bucket, and
+``csv-table:FILE`` is a CSV file of this machine. ``table:`` is a table of Spark's catalog,
+``jdbc:`` one of a database. A URL is shown, so it takes no password: the password of a database is
+in the environment.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from cdcwire_conformance.sources.stores import (
     scheme_of,
 )
 
-TableKind: TypeAlias = Literal["parquet", "delta", "iceberg", "table", "jdbc"]
+TableKind: TypeAlias = Literal["parquet", "csv-table", "delta", "iceberg", "table", "jdbc"]
 
-TABLE_KINDS: tuple[TableKind, ...] = ("parquet", "delta", "iceberg", "table", "jdbc")
+CSV: Literal["csv-table"] = "csv-table"
+TABLE_KINDS: tuple[TableKind, ...] = ("parquet", CSV, "delta", "iceberg", "table", "jdbc")
 _LAKEHOUSE = ("delta", "iceberg")
 DRIVERS = {"mariadb": "org.mariadb.jdbc.Driver", "postgresql": "org.postgresql.Driver"}
 PASSWORD_VARIABLE = "CDCWIRE_TABLE_PASSWORD"
@@ -34,8 +36,8 @@ _JDBC_FORM = "jdbc:postgresql://HOST:PORT/DATABASE?table=SCHEMA.TABLE&user=NAME"
 class TableUrl:
     """Where a table is.
 
-    ``place``: a directory, a URL of a store, a name in the catalog, or a URL of JDBC. ``name``:
-    its schema, if known, and its name.
+    ``place``: a directory, a file, a URL of a store, a name in the catalog, or a URL of JDBC.
+    ``name``: its schema, if known, and its name.
     """
 
     kind: TableKind
@@ -87,21 +89,30 @@ def parse_table_url(text: str) -> TableUrl | None:
     except StoreError as error:
         raise SourceError(f"{text!r}: {error}") from error
     if folder is None:
+        if found == CSV:
+            raise SourceError(f"{text!r}: a CSV file is of this machine, as in {found}:file:FILE")
         if has_password(rest):
             raise SourceError(
                 f"{kind}:{scheme_of(rest)}: a URL is shown, so it takes no password; keys go into "
                 "Spark's settings or into the environment"
             )
         return TableUrl(found, rest.rstrip("/"), (None, rest.rstrip("/").rpartition("/")[2]))
+    if found == CSV:
+        file = Path(folder)
+        if not file.is_file():
+            raise SourceError(f"{text!r}: there is no such file")
+        return TableUrl(found, str(file), _name_of(file.stem))
     store = LocalStore(folder)
     if not store.folder.is_dir():
         raise SourceError(f"{text!r}: there is no such directory")
     return TableUrl(found, store.root, (None, store.folder.resolve().name))
 
 
-def parquet_files(table: TableUrl) -> list[Path]:
-    """Return the Parquet files in a directory of this machine, without those that writers hide."""
+def files_here(table: TableUrl) -> list[Path]:
+    """Return a CSV file, or the Parquet files in a directory, without those that writers hide."""
     folder = Path(table.place)
+    if table.kind == CSV:
+        return [folder]
     return sorted(
         path
         for path in folder.rglob("*.parquet")
@@ -111,6 +122,7 @@ def parquet_files(table: TableUrl) -> list[Path]:
 
 _EXAMPLES = {
     "parquet": "file:DIR",
+    CSV: "file:FILE",
     "delta": "file:DIR",
     "iceberg": "file:DIR",
     "table": "CATALOG.SCHEMA.TABLE",

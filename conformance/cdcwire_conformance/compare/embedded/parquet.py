@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +14,11 @@ from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
-from cdcwire.model.names import TableName
-from cdcwire_conformance.compare.embedded.engine import (
-    EmbeddedEngine,
-    compared_table,
-    writer_of,
-)
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
-from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
+from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine
+from cdcwire_conformance.compare.embedded.table_rows import compare_with_rows
 from cdcwire_conformance.compare.embedded.values import time_texts
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import Report, TableTask
+from cdcwire_conformance.compare.feeds import Report
 from cdcwire_conformance.compare.record import InputFile
 from cdcwire_conformance.compare.recording import file_here
 from cdcwire_conformance.compare.result import TableComparison
@@ -33,7 +26,7 @@ from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import HERE, ThisProcess
 from cdcwire_conformance.sources.stores import SourceError
-from cdcwire_conformance.sources.tables import TableUrl, parquet_files
+from cdcwire_conformance.sources.tables import TableUrl, files_here
 
 _MAGIC = b"PAR1"
 _FRACTION = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -71,7 +64,7 @@ class ParquetTable:
     @classmethod
     def of(cls, url: TableUrl) -> ParquetTable:
         """Return a table, opened. Raises: SourceError."""
-        files = parquet_files(url)
+        files = files_here(url)
         if not files:
             raise SourceError(f"{url}: can't be read as a table: there is no *.parquet")
         # INT96 in nanoseconds would end in the year 2262.
@@ -110,57 +103,40 @@ class ParquetTable:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
         EmbeddedEngine().begin(options)
 
-    def canonical(self, name: TableName) -> CanonicalTable:
-        """Return the columns of the table with their types. Raises: SchemaError."""
+    def canonical(self, feed: CanonicalTable) -> CanonicalTable:
+        """Return the columns of the table with their types, by the feed's name of it.
+
+        Raises: SchemaError.
+        """
         columns = tuple(
             Column(each.name, self._kind(each.type, each.name)) for each in self.data.schema
         )
-        return CanonicalTable(*name, columns, None)
+        return CanonicalTable(feed.schema, feed.table, columns, None)
 
     def compared(
         self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
     ) -> TableComparison:
         """Compare the last rows of the feed with the rows of the table."""
-        own = table.table
-        report(f"decoding the feed and reading {self}")
-        task = TableTask(own, feed, feed, table.rules, frozenset())
-        with Room() as room:
-            found = batches_of(feed, [task], options, self.workers)
-            left = KeptBatches(room, (without_presence(batch) for _, batch in found))
-            schema = left.schema or job_for(feed, own, options).builder.schema
-            right = KeptBatches(room, self._rows(own, schema, table.names))
-            report(f"{own}: comparing last rows")
-            both = compared_table(own, frozenset(), table.rules, options)
-            try:
-                return both.compared(left, right, writer_of(own, 0, options))
-            finally:
-                gc.unfreeze()  # decoding freezes all objects, which suits a worker, not a program
+        report(f"{table.table}: decoding the feed and comparing last rows with {self}")
+
+        def read(row: pa.StructType) -> Iterator[list[pa.Array]]:
+            return self._columns(table, row)
+
+        return compare_with_rows(feed, table, read, options, self.workers)
 
     def files(self) -> Iterator[InputFile]:
         """Yield the files, with their sums."""
         for file in map(Path, self.data.files):
             yield file_here(str(file), file.name)
 
-    def _rows(
-        self, table: CanonicalTable, schema: pa.Schema, names: Mapping[str, str]
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows as inserts, in the form of the feed's batches.
-
-        ``names``: of columns of the table, by those of the feed, where they differ.
-        """
-        own = [names.get(each.name, each.name) for each in table.columns]
-        image = schema.field("after").type
+    def _columns(self, table: TableRules, row: pa.StructType) -> Iterator[list[pa.Array]]:
+        columns = table.table.columns
+        own = [table.names.get(each.name, each.name) for each in columns]
         for batch in self._batches(own):
-            values = [
+            yield [
                 _converted(batch.column(name), field, column.type)
-                for name, field, column in zip(own, image, table.columns, strict=True)
+                for name, field, column in zip(own, row, columns, strict=True)
             ]
-            after = pa.StructArray.from_arrays(values, fields=list(image))
-            known = {"op": pa.repeat(pa.scalar("insert"), len(batch)), "after": after}
-            yield pa.record_batch(
-                [known.get(each.name, pa.nulls(len(batch), each.type)) for each in schema],
-                schema=schema,
-            )
 
     def _batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
@@ -199,16 +175,6 @@ def _begins_with(file: Path, magic: bytes) -> bool:
             return opened.read(len(magic)) == magic
     except OSError:
         return True  # the error that is there already says more
-
-
-def without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows whose absent columns are NULL: a table has no absent ones.
-
-    Those of old values stay absent: their keys are filled from the new values.
-    """
-    place = batch.schema.get_field_index("after_has")
-    field = batch.schema.field(place)
-    return batch.set_column(place, field, pa.nulls(len(batch), field.type))
 
 
 def _converted(values: pa.Array, wanted: pa.Field, kind: kinds.Type) -> pa.Array:

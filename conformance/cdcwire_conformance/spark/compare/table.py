@@ -18,10 +18,9 @@ from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column as TableColumn
-from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.embedded.engine import compared_table
-from cdcwire_conformance.compare.embedded.parquet import without_presence
 from cdcwire_conformance.compare.embedded.passes import job_for
+from cdcwire_conformance.compare.embedded.table_rows import without_presence
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report, TableTask
 from cdcwire_conformance.compare.record import InputFile
@@ -94,13 +93,16 @@ class SparkTable:
         """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
         SparkEngine(self.spark).begin(options)
 
-    def canonical(self, name: TableName) -> CanonicalTable:
-        """Return the columns of the table with their types. Raises: SchemaError."""
+    def canonical(self, feed: CanonicalTable) -> CanonicalTable:
+        """Return the columns of the table with their types, by the feed's name of it.
+
+        Raises: SchemaError.
+        """
         columns = tuple(
             TableColumn(field.name, self.known.get(field.name) or _kind(field.dataType, field.name))
             for field in self.frame.schema.fields
         )
-        return CanonicalTable(*name, columns, None)
+        return CanonicalTable(feed.schema, feed.table, columns, None)
 
     def compared(
         self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report

@@ -1,0 +1,67 @@
+"""The last rows of a feed against the rows of a table, which are taken as inserts."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from cdcwire_conformance.compare.embedded.engine import compared_table, writer_of
+from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
+from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.feeds import TableTask
+from cdcwire_conformance.compare.result import TableComparison
+from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.compare.table import TableRules
+from cdcwire_conformance.decode.workers import ThisProcess
+
+Columns: TypeAlias = "list[pa.Array]"
+ReadColumns: TypeAlias = "Callable[[pa.StructType], Iterable[Columns]]"
+"""Yields the columns of a table, some rows at a time, in the types that a row of the feed has."""
+
+
+def compare_with_rows(
+    feed: OpenedFeed,
+    table: TableRules,
+    read: ReadColumns,
+    options: CompareOptions,
+    workers: ThisProcess,
+) -> TableComparison:
+    """Compare the last rows of a feed with the rows of a table."""
+    own = table.table
+    task = TableTask(own, feed, feed, table.rules, frozenset())
+    with Room() as room:
+        found = batches_of(feed, [task], options, workers)
+        left = KeptBatches(room, (without_presence(batch) for _, batch in found))
+        schema = left.schema or job_for(feed, own, options).builder.schema
+        right = KeptBatches(room, _inserts(read(schema.field("after").type), schema))
+        both = compared_table(own, frozenset(), table.rules, options)
+        try:
+            return both.compared(left, right, writer_of(own, 0, options))
+        finally:
+            gc.unfreeze()  # decoding freezes all objects, which suits a worker, not a program
+
+
+def _inserts(rows: Iterable[Columns], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield rows as inserts, in the form of the feed's batches."""
+    image = schema.field("after").type
+    for columns in rows:
+        after = pa.StructArray.from_arrays(columns, fields=list(image))
+        known = {"op": pa.repeat(pa.scalar("insert"), len(after)), "after": after}
+        yield pa.record_batch(
+            [known.get(each.name, pa.nulls(len(after), each.type)) for each in schema],
+            schema=schema,
+        )
+
+
+def without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows whose absent columns are NULL: a table has no absent ones.
+
+    Those of old values stay absent: their keys are filled from the new values.
+    """
+    place = batch.schema.get_field_index("after_has")
+    field = batch.schema.field(place)
+    return batch.set_column(place, field, pa.nulls(len(batch), field.type))
