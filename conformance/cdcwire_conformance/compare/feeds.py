@@ -14,34 +14,26 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
-from cdcwire.arrow.schema import CanonicalTable, Merged
+from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.databases import NamedFeeds, named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
-from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_of_table
+from cdcwire_conformance.compare.feed_terms import feed_terms
 from cdcwire_conformance.compare.final_tables import (
     NO_KEY,
-    check_keys,
-    filled_feeds,
-    last_tables,
-    reshaped_of,
-    tables_without_key,
     undecided,
-    unknown_states,
-    unknown_values,
     without_doubtful,
-    without_tables,
 )
-from cdcwire_conformance.compare.hints import column_hint, hints_of, one_sided
-from cdcwire_conformance.compare.ill_formed import replaced_notes, replaced_text, with_text
+from cdcwire_conformance.compare.hints import hints_of, one_sided
+from cdcwire_conformance.compare.ill_formed import replaced_notes
 from cdcwire_conformance.compare.kafka_keys import with_kafka_keys
 from cdcwire_conformance.compare.mapped_columns import (
     named_like_each_other,
     right_definitions,
     with_right_definitions,
 )
-from cdcwire_conformance.compare.merging import MergedTable, merged_table, unwanted_tables
+from cdcwire_conformance.compare.merging import unwanted_tables
 from cdcwire_conformance.compare.notes import (
     check_all_read,
     checkpoint_notes,
@@ -55,8 +47,8 @@ from cdcwire_conformance.compare.notes import (
     with_checked_orders,
 )
 from cdcwire_conformance.compare.other_events import with_other_events
+from cdcwire_conformance.compare.plan import Plan, PlannedTable, TableTask, plan_of
 from cdcwire_conformance.compare.proposals import with_proposals
-from cdcwire_conformance.compare.reshaping import NOT_RESHAPED, ReshapedTables
 from cdcwire_conformance.compare.result import (
     Comparison,
     RowDifference,
@@ -67,7 +59,6 @@ from cdcwire_conformance.compare.result import (
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
-    ComparisonRules,
 )
 from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, without_unsure
 from cdcwire_conformance.compare.wanted_names import check_names
@@ -110,28 +101,6 @@ Inspect = Callable[[ComparedFeeds], None]
 
 def no_inspection(feeds: ComparedFeeds) -> None:
     """Look at nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableTask:
-    """A table to compare in two feeds.
-
-    ``replaced``: columns of text that have U+FFFD in place of ill-formed bytes. ``rows``: how many
-    both feeds have.
-    """
-
-    table: CanonicalTable
-    left: OpenedFeed
-    right: OpenedFeed
-    rules: ComparisonRules
-    replaced: frozenset[str]
-    rows: int = 0
-
-    @property
-    def has_statements(self) -> bool:
-        """Return whether statements of a feed emptied the table, or gave it rows of another."""
-        name = self.table.schema, self.table.table
-        return any(each.own_name(name) in each.state.shares for each in (self.left, self.right))
 
 
 class Engine(Protocol):
@@ -260,86 +229,19 @@ def compare_tables(
 
     Raises: as ``compare_feeds``.
     """
-    is_final = options.mode == "final"
-    shared = set(ours) | set(theirs) if is_final else set(ours) & set(theirs)
-    facts = facts_of(left, right, shared, options)
-    terms = feed_terms(left.side, right.side, options, facts)
-    left, right = (replace(feed, order=terms.order) for feed in (left, right))
-    if is_final:
-        left, ours = left.with_last_state(ours, terms.order, options)
-        right, theirs = right.with_last_state(theirs, terms.order, options)
-    merged = []
-    replaced = {}
-    reshaped: dict[TableName, ReshapedTables] = {}
-    column_hints: list[str] = []
-    for name in sorted(set(ours) & set(theirs), key=str):
-        replaced[name] = replaced_text(name, left, right)
-        own, other = (with_text(each[name], replaced[name]) for each in (ours, theirs))
-        if is_final:
-            own, other = last_tables(own, other, left.last_columns(own), right.last_columns(other))
-            reshaped[name] = reshaped_of(name, (own, other), left, right)
-            own, other = reshaped[name].tables
-        else:
-            own, other = right.shown_columns(own, other), left.shown_columns(other, own)
-        merged.append(merged_table(own, other, options))
-        column_hints += column_hint(own, other, options, (left.side, right.side))
-    if is_final:
-        left, right = filled_feeds(left, right, reshaped)
-    keyless: list[str] = []
-    unknown: dict[str, str] = {}
-    if terms.rules.is_final:
-        unknown = unknown_values(merged, reshaped, (left, right), options.temporal)
-        unknown |= unknown_states(left, right, (*ours, *theirs))
-        ours, theirs = (without_tables(tables, unknown) for tables in (ours, theirs))
-        merged = [each for each in merged if str(each.table) not in unknown]
-        keyless = tables_without_key(merged)
-        if merged and len(keyless) == len(merged) and not unknown:
-            check_keys(merged)
-        merged = [each for each in merged if str(each.table) not in keyless]
-    found = Comparison(
-        str(left.source),
-        str(right.source),
-        (),
-        tuple(missing_tables(ours, theirs)),
-        ("last rows",) if terms.rules.is_final else terms.rules.compared,
-        (
-            *terms.left_out,
-            *((f"last rows of {name}", NO_KEY) for name in keyless),
-            *((f"last rows of {name}", why) for name, why in unknown.items()),
-        ),
-        notes=(
-            *(() if options.window is None else (window_note(terms.rules, options.window),)),
-            *checkpoint_notes((("left", left), ("right", right))),
-        ),
-        is_exact=options.exact or engine.is_exact,
-        engine=engine.name,
-        unread=tuple(unread_of((("left", left), ("right", right)))),
-        ignores_unread=options.meaning.ignores_unread,
-        unwanted=(
-            *unwanted_tables(
-                options,
-                {*left.facts.rows, *right.facts.rows},
-                sum(reads for f in (left, right) for reads in f.facts.others.reads.values()),
-            ),
-            *(f"{name} (it has no key)" for name in keyless),
-            *unknown,
-            *(part for each in merged for part in each.unwanted),
-        ),
-    )
-    comparing = _Comparing(engine, left, right, options, terms.rules, report, replaced, reshaped)
-    found = replace(found, tables=tuple(comparing.tables(merged)))
-    found, doubtful = without_doubtful(found, merged, reshaped)
-    unknown |= doubtful
+    plan = plan_of(left, right, ours, theirs, options)
+    comparing = _Comparing(engine, plan, options, report)
+    found = replace(comparing.head(), tables=tuple(comparing.tables()))
+    doubts = {str(each.table): each.reshaped.doubt for each in plan.tables}
+    found, doubtful = without_doubtful(found, doubts)
+    unknown = {**plan.unknown, **doubtful}
     if unknown and not found.is_different:
         raise SchemaError(undecided(unknown, found))
-    hints = hints_of(found, terms.rules, left, right, one_sided(ours, theirs, options))
-    found = replace(found, hints=(*hints, *column_hints))
-    found = with_kafka_keys(found, left, right, options)
-    if options.on_error == "row":
-        everything = {**ours, **theirs}
-        lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
-        found = comparing.with_errors(found, merged, lacking)
-    return found
+    one_sided_facts = one_sided(plan.ours, plan.theirs, options)
+    hints = hints_of(found, plan.terms.rules, *plan.feeds, one_sided_facts)
+    found = replace(found, hints=(*hints, *plan.hints))
+    found = with_kafka_keys(found, *plan.feeds, options)
+    return comparing.with_errors(found) if options.on_error == "row" else found
 
 
 def _one_lacking(
@@ -349,7 +251,8 @@ def _one_lacking(
     return next((t for n, t in everything.items() if n not in own), next(iter(everything.values())))
 
 
-def _without_rows(merged: Merged, rows: tuple[int, int]) -> TableComparison:
+def _without_rows(planned: PlannedTable, rows: tuple[int, int]) -> TableComparison:
+    merged = planned.merged.merged
     notes = (*merged.notes, f"{rows[0]:,} and {rows[1]:,} rows were not compared")
     return TableComparison(
         str(merged.table), None, schema_differences=merged.differences, notes=notes
@@ -358,100 +261,101 @@ def _without_rows(merged: Merged, rows: tuple[int, int]) -> TableComparison:
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
-    """The settings for the comparison of all tables of two feeds."""
+    """Compares two feeds by a plan."""
 
     engine: Engine
-    left: OpenedFeed
-    right: OpenedFeed
+    plan: Plan
     options: CompareOptions
-    rules: ComparisonRules
     report: Report
-    replaced: Mapping[TableName, frozenset[str]]
-    reshaped: Mapping[TableName, ReshapedTables]
 
-    def tables(self, merged: Sequence[MergedTable]) -> Iterator[TableComparison]:
+    def head(self) -> Comparison:
+        """Return what is known before any row is compared."""
+        plan, options = self.plan, self.options
+        rules = plan.terms.rules
+        left_out = {**dict.fromkeys(plan.keyless, NO_KEY), **plan.unknown}
+        reads = sum(number for feed in plan.feeds for number in feed.facts.others.reads.values())
+        known = {*plan.left.facts.rows, *plan.right.facts.rows}
+        window = () if options.window is None else (window_note(rules, options.window),)
+        return Comparison(
+            str(plan.left.source),
+            str(plan.right.source),
+            (),
+            tuple(missing_tables(plan.ours, plan.theirs)),
+            ("last rows",) if rules.is_final else rules.compared,
+            (
+                *plan.terms.left_out,
+                *((f"last rows of {name}", why) for name, why in left_out.items()),
+            ),
+            notes=(*window, *checkpoint_notes(plan.sides)),
+            is_exact=options.exact or self.engine.is_exact,
+            engine=self.engine.name,
+            unread=tuple(unread_of(plan.sides)),
+            ignores_unread=options.meaning.ignores_unread,
+            unwanted=(
+                *unwanted_tables(options, known, reads),
+                *(f"{name} (it has no key)" for name in plan.keyless),
+                *plan.unknown,
+                *(part for each in plan.tables for part in each.merged.unwanted),
+            ),
+        )
+
+    def tables(self) -> Iterator[TableComparison]:
         """Yield the comparison of each table. Columns that don't meet are left out."""
-        names = [(each.table.schema, each.table.table) for each in merged]
-        rules = [rules_of_table(self.rules, name, self.left, self.right) for name in names]
-        is_compared = [self.options.common or not each.merged.differences for each in merged]
-        tasks = [
-            TableTask(
-                each.table,
-                self.left,
-                self.right,
-                own,
-                self.replaced.get(name, frozenset()),
-                self.left.rows_of(name) + self.right.rows_of(name),
-            )
-            for each, name, (own, _), wanted in zip(merged, names, rules, is_compared, strict=True)
-            if wanted
-        ]
-        compared = self.engine.compared(tasks, self.options, self.report)
-        feeds = self.left, self.right
-        columns = Counter(name for each in merged for name in each.table.column_names)
+        plan = self.plan
+        compared = self.engine.compared(plan.tasks(), self.options, self.report)
+        columns = Counter(name for each in plan.tables for name in each.table.column_names)
         shared = {name for name, number in columns.items() if number > 1}
-        for each, (_, without), wanted in zip(merged, rules, is_compared, strict=True):
-            if wanted:
-                done = self._complete(next(compared), each.merged, without)
-                yield with_proposals(done, each.merged, feeds, self.options, shared)
+        for each in plan.tables:
+            if each.is_compared:
+                done = self._complete(next(compared), each)
+                merged = each.merged.merged
+                yield with_proposals(done, merged, plan.feeds, self.options, shared)
             else:
-                name = each.table.schema, each.table.table
-                rows = self.left.rows_of(name), self.right.rows_of(name)
-                yield _without_rows(each.merged, rows)
+                yield _without_rows(each, plan.rows_of(each))
 
-    def _complete(
-        self, found: TableComparison, merged: Merged, without: Sequence[tuple[str, str]]
-    ) -> TableComparison:
+    def _complete(self, found: TableComparison, planned: PlannedTable) -> TableComparison:
         """Return the comparison of a table's rows with what is known of the table."""
-        name = merged.table.schema, merged.table.table
-        reshaped = self.reshaped.get(name, NOT_RESHAPED)
-        notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
-        notes += reshaped.notes
+        name, merged = planned.name, planned.merged.merged
+        notes = [*merged.notes, *replaced_notes(planned.replaced), *planned.reshaped.notes]
         key = set(merged.table.key or ())
         has_key = bool(key) and key <= set(merged.table.column_names)
         found = without_unsure(found, has_key=has_key)
         notes += unreadable_notes(found.counts)
         if key and not has_key:
             notes.append("not all key columns are on both sides: rows do not pair by key")
-        sides: tuple[tuple[SideName, OpenedFeed], ...]
-        sides = (("left", self.left), ("right", self.right))
-        for side, feed in sides:
+        for side, feed in self.plan.sides:
             notes += [f"{side}: {line}" for line in feed.state.notes.get(feed.own_name(name), ())]
             if name in feed.aliases:
                 notes += feed.aliases[name].notes(merged.table)
             if feed.opened.prefix is not None:
                 notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
             notes += clock_notes(side, feed, merged.table, self.options)
-        without = [
-            *without,
-            *reshaped.left_out,
-            *lost_parts(found, merged.table, (self.left, self.right), self.options),
+        left_out = [
+            *merged.left_out,
+            *planned.left_out,
+            *planned.reshaped.left_out,
+            *lost_parts(found, merged.table, self.plan.feeds, self.options),
+            *found.left_out,
         ]
         return replace(
             found,
             differences=self._located(found.differences),
             schema_differences=(*merged.differences, *found.schema_differences),
-            left_out=(*merged.left_out, *without, *found.left_out),
+            left_out=tuple(left_out),
             notes=tuple(notes),
             allows_repeats=self.options.allow_repeats,
         )
 
-    def with_errors(
-        self,
-        found: Comparison,
-        merged: Iterable[MergedTable],
-        lacking: tuple[CanonicalTable, CanonicalTable],
-    ) -> Comparison:
-        """Return the comparison with what can't be read of both feeds, in whatever table.
-
-        ``lacking``: a table to decode each side by when no rows were compared.
-        """
-        tables = {str(each.table): each.table for each in merged}
+    def with_errors(self, found: Comparison) -> Comparison:
+        """Return the comparison with what can't be read of both feeds, in whatever table."""
+        plan = self.plan
+        everything = {**plan.ours, **plan.theirs}
+        tables = {str(each.table): each.table for each in plan.tables}
         counted = {each.table: each.counts for each in found.tables if each.counts is not None}
         totals, lines = [], []
-        sides = (("left", self.left, lacking[0]), ("right", self.right, lacking[1]))
-        for side, feed, lacked in sides:
+        for (side, feed), own in zip(plan.sides, (plan.ours, plan.theirs), strict=True):
             missed = [n for n, counts in counted.items() if getattr(counts, f"unreadable_{side}")]
+            lacked = _one_lacking(own, everything)  # decodes the feed where no rows were compared
             searched = [tables[name] for name in missed] if counted else [lacked]
             searched += self._not_compared(feed, lacked, set(counted))
             total, first = self._errors(feed, searched)
@@ -484,17 +388,18 @@ class _Comparing:
         if not tables:
             return 0, []
         self.report(f"{feed.source}: looking for what can't be read")
-        return self.engine.unreadable(feed, tables, self.rules.position, self.options)
+        return self.engine.unreadable(feed, tables, self.plan.terms.rules.position, self.options)
 
     def _located(self, differences: tuple[RowDifference, ...]) -> tuple[RowDifference, ...]:
-        left = self.left.with_lines(each.left_place for each in differences)
-        right = self.right.with_lines(each.right_place for each in differences)
+        own, other = self.plan.feeds
+        left = own.with_lines(each.left_place for each in differences)
+        right = other.with_lines(each.right_place for each in differences)
         located = [
             replace(each, left_place=ours, right_place=theirs)
             for each, ours, theirs in zip(differences, left, right, strict=True)
         ]
         for number, each in enumerate(located):
             if each.due_place is not None:
-                feed = self.right if each.verdict == "only left" else self.left
+                feed = other if each.verdict == "only left" else own
                 located[number] = replace(each, due_place=feed.with_lines([each.due_place])[0])
         return tuple(located)

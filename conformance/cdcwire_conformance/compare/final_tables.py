@@ -171,17 +171,12 @@ def unknown_values(
 
 
 def without_doubtful(
-    found: Comparison,
-    merged: Iterable[MergedTable],
-    reshaped: Mapping[TableName, ReshapedTables],
+    found: Comparison, doubts: Mapping[str, str | None]
 ) -> tuple[Comparison, dict[str, str]]:
     """Return the comparison without tables whose rows may differ only as they are not known.
 
-    Their names come with the reasons.
+    ``doubts``: why, by the texts of the names of tables. Those that are left out come with it.
     """
-    doubts = {
-        str(e.table): reshaped[e.table.schema, e.table.table].doubt for e in merged if reshaped
-    }
     doubtful = {
         each.table: why
         for each in found.tables

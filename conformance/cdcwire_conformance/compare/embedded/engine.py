@@ -25,13 +25,13 @@ from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
     Inspect,
     Report,
-    TableTask,
     no_inspection,
     no_report,
     unreadable_message,
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
 from cdcwire_conformance.compare.ill_formed import with_bytes
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import (
     Comparison,
     RowDifference,

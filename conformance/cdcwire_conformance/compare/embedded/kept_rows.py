@@ -16,14 +16,15 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import job_for, passes_of
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import TableTask
-from cdcwire_conformance.compare.foretold import foretold_tasks
+from cdcwire_conformance.compare.feeds import both_described
+from cdcwire_conformance.compare.plan import TableTask, plan_of
 from cdcwire_conformance.compare.rules import CompareOptions
-from cdcwire_conformance.decode.ahead import Ahead
+from cdcwire_conformance.decode.ahead import Ahead, Sampling
 from cdcwire_conformance.decode.reading import Job
 from cdcwire_conformance.decode.work import bytes_of
 from cdcwire_conformance.decode.workers import ThisProcess
 from cdcwire_conformance.sources.pieces import Piece
+from cdcwire_conformance.usage import UsageError
 
 LEAST_BYTES = 4 << 20
 """The size of both feeds from which on a sample of them takes less time than it saves."""
@@ -76,14 +77,18 @@ def foretold_jobs(
     feeds = left, right
     if any(feed.source.kind != "jsonl" for feed in feeds) or _bytes_of(feeds) < LEAST_BYTES:
         return [], []
-    tasks = foretold_tasks(left, right, options)
-    if not tasks:
-        return [], []
-    foretold = tasks[0].left, tasks[0].right
-    ours, theirs = (list(jobs_of(feed, tasks, options).values()) for feed in foretold)
-    return [job for job in ours if _can_be_done(job, left)], [
-        job for job in theirs if _can_be_done(job, right)
-    ]
+    try:
+        named = both_described(left, right, options, Sampling())
+        (ours, own), (theirs, others) = named.left, named.right
+        plan = plan_of(ours, theirs, own, others, options)
+    except (UsageError, ValueError):
+        return [], []  # all of the feeds may have what a sample lacks; what is wrong is said then
+    foretold = (jobs_of(feed, plan.tasks(), options).values() for feed in plan.feeds)
+    left_jobs, right_jobs = (
+        [job for job in jobs if _can_be_done(job, feed)]
+        for jobs, feed in zip(foretold, feeds, strict=True)
+    )
+    return left_jobs, right_jobs
 
 
 def jobs_of(

@@ -10,9 +10,9 @@ import pyarrow as pa
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire_conformance.compare.embedded.shares import rows_of_share
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import TableTask
 from cdcwire_conformance.compare.ill_formed import with_bytes
 from cdcwire_conformance.compare.last_state import Share
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.decode.many_tables import decode_here
 from cdcwire_conformance.decode.opening import ready_job

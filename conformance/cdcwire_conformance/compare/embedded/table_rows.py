@@ -12,7 +12,7 @@ from cdcwire_conformance.compare.embedded.engine import compared_table, writer_o
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import TableTask
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules

@@ -17,12 +17,12 @@ from cdcwire_conformance.compare.feeds import (
     UNREADABLE_SHOWN,
     Inspect,
     Report,
-    TableTask,
     no_inspection,
     no_report,
     unreadable_message,
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import Comparison, TableComparison, UnreadableMessage
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work

@@ -23,7 +23,7 @@ from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import SharePass, job_for, passes_of
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, Write
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import TableTask
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import RowDifference
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.spark.compare.differences import append_differences

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, PartResult
-from cdcwire_conformance.compare.feeds import TableTask
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.spark.compare.shuffle import (

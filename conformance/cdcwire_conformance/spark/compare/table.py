@@ -22,7 +22,10 @@ from cdcwire_conformance.compare.embedded.engine import compared_table
 from cdcwire_conformance.compare.embedded.passes import job_for
 from cdcwire_conformance.compare.embedded.table_rows import without_presence
 from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import Report, TableTask
+from cdcwire_conformance.compare.feeds import (
+    Report,
+)
+from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.record import InputFile
 from cdcwire_conformance.compare.recording import file_in
 from cdcwire_conformance.compare.result import TableComparison
