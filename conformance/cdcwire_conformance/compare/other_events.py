@@ -19,7 +19,7 @@ from cdcwire_conformance.compare.result import (
     beginning_of,
 )
 from cdcwire_conformance.compare.rules import CompareOptions, Window
-from cdcwire_conformance.compare.truncates import with_truncates
+from cdcwire_conformance.compare.truncates import unsent_ddl, with_truncates
 from cdcwire_conformance.decode.other_events import MAX_DDL_EVENTS, DdlEvent, OtherEvents
 from cdcwire_conformance.decode.statements import PlacedStatement
 
@@ -128,12 +128,7 @@ def _ddl_of_one_side(left: OpenedFeed, right: OpenedFeed) -> list[tuple[str, str
 
     Then a feed without DDL events does not show that the other one has lost none.
     """
-    reasons = [
-        reason
-        for side in (left.side, right.side)
-        if side.carries.fields["schema change"].verdict == "option"
-        if (reason := side.lacks("schema change")) is not None
-    ]
+    reasons = [why for feed in (left, right) if (why := unsent_ddl(feed.side)) is not None]
     return [("DDL events", reasons[0])] if len(reasons) == 1 else []
 
 

@@ -1,8 +1,8 @@
 """The TRUNCATE of two feeds whose changes are compared: one that a feed lacks is a difference.
 
 A TRUNCATE deletes rows without a change of any row, so it counts as a change of the data. Two feeds
-of one format have to have the same ones. A feed of another format that has none at all may not send
-any; then they are named as not compared.
+of one format have to have the same ones. A feed that has none at all may not send any, by its
+format or by its producer's options. Then they are named as not compared.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import TypeAlias
 
 from cdcwire.arrow.schema import name_text
 from cdcwire.core.orders import Order, Place
-from cdcwire.format import Format
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
-from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.compare.rules import CompareOptions, Side
 from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement
 
 _Truncates: TypeAlias = "Counter[tuple[int, str]]"
@@ -38,7 +37,7 @@ def with_truncates(
     statements = [list(_truncates(feed, options)) for feed in (left, right)]
     if not any(statements):
         return found
-    why = _why_lacking((left.side.format, right.side.format), statements, options)
+    why = _why_lacking((left.side, right.side), statements, options)
     if why is not None:
         tables = sorted({name for own in statements for _, name in own})
         left_out = (*found.left_out, (f"TRUNCATE of {', '.join(tables)}", why))
@@ -80,7 +79,7 @@ def _truncates(feed: OpenedFeed, options: CompareOptions) -> Iterator[tuple[Plac
 
 
 def _why_lacking(
-    formats: tuple[Format, Format],
+    sides: tuple[Side, Side],
     statements: Sequence[Sequence[tuple[PlacedStatement, str]]],
     options: CompareOptions,
 ) -> str | None:
@@ -88,12 +87,21 @@ def _why_lacking(
     lacking = [index for index, own in enumerate(statements) if not own]
     if not lacking:
         return None
-    if formats[0].name != formats[1].name:
-        return f"{formats[lacking[0]].name} has none in this feed"
+    own = sides[lacking[0]]
+    if unsent_ddl(own) is not None:
+        return unsent_ddl(own)
+    if sides[0].format.name != sides[1].format.name:
+        return f"{own.format.name} has none in this feed"
     positions = [each.position for own in statements for each, _ in own]
     upgrade = options.meaning.upgrade
     side: SideName = "left" if lacking[0] == 0 else "right"
-    return upgrade.reason_for_no_truncate(side, positions, formats[0].comparing.orders)
+    return upgrade.reason_for_no_truncate(side, positions, own.format.comparing.orders)
+
+
+def unsent_ddl(side: Side) -> str | None:
+    """Return why the options of a producer send no DDL events; None if options do not decide."""
+    is_by_option = side.carries.fields["schema change"].verdict == "option"
+    return side.lacks("schema change") if is_by_option else None
 
 
 def _counted(

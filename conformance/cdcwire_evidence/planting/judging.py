@@ -32,7 +32,6 @@ from cdcwire_evidence.planting.plants import TYPES, Plant, marker_text
 from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import shared_fields
 from cdcwire_generators.messages import round_trip
-from cdcwire_generators.storage import is_stored
 
 Compare: TypeAlias = "Callable[[ComparedFeed, ComparedFeed, CompareOptions], Comparison]"
 Verdict: TypeAlias = Literal[
@@ -189,7 +188,7 @@ def _of_plant(pair: Pair, plant: Plant, folder: Path, compare: Compare) -> Judge
     if pair.mode == "final" and plant.keys is None:
         tables = differing_tables(pair.events, plant.events)
         moved = differing_tables(pair.events, by_position(plant.events, plant.kind))
-        if is_stored(pair.right.format, pair.right.options):
+        if pair.right.is_stored:
             moved |= differing_tables(pair.events, without_repeats(plant.events))
         if found.is_different and moved:
             return Judged("found", _said(found))
@@ -222,7 +221,7 @@ def _last_rows_of(tables: Iterable[str]) -> set[str]:
 
 def _has_statements(pair: Pair, form: FeedForm) -> bool:
     """Return whether a feed shows a schema change of the stream; a producer may send none."""
-    if is_stored(form.format, form.options):
+    if form.is_stored:
         return True  # in its schema files
     found = _read_again(pair, form, pair.events)
     return any(isinstance(event, SchemaChange) for event in found)
@@ -236,12 +235,19 @@ def _changed_markers(pair: Pair, plant: Plant) -> set[str]:
     if plant.keys is not None:
         return set()
     before, after = _read_again_in_right(pair, plant)
-    texts = [
-        texts_of(event for event in each if not isinstance(event, Marker))
-        for each in (before, after)
-    ]
     markers = [each for each in (*before, *after) if isinstance(each, Marker)]
-    return {marker_text(each) for each in markers} if texts[0] == texts[1] else set()
+    is_same = _by_table(before) == _by_table(after)
+    return {marker_text(each) for each in markers} if is_same else set()
+
+
+def _by_table(events: Iterable[Event]) -> dict[str, list[str]]:
+    """Return events except markers, those of each table in their order."""
+    found: dict[str, list[str]] = {}
+    for event in events:
+        if not isinstance(event, Marker):
+            table = table_text(event.table) if isinstance(event, RowChange) else ""
+            found.setdefault(table, []).extend(texts_of([event]))
+    return found
 
 
 def _leave_the_same(pair: Pair, plant: Plant) -> bool:

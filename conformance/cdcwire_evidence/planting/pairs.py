@@ -63,6 +63,11 @@ class FeedForm:
     format: Format
     options: Mapping[str, OptionValue]
 
+    @property
+    def is_stored(self) -> bool:
+        """Return whether the feed is files of a prefix, whose schema files define its tables."""
+        return is_stored(self.format, self.options)
+
     def write(self, folder: Path, tables: tuple[Table, ...], events: Iterable[Event]) -> None:
         """Write a stream as a feed into a new directory.
 
@@ -71,7 +76,7 @@ class FeedForm:
         folder.mkdir(parents=True)
         events = list(events)
         context = Context(self.options, definitions_for(events, self.format, self.options, tables))
-        if is_stored(self.format, self.options):
+        if self.is_stored:
             write_prefix(PrefixWriter(LocalStore(folder), self.format.name, context), events)
         else:
             messages = self.format.from_events(events, context=context)
@@ -80,7 +85,7 @@ class FeedForm:
     def carries(self, tables: tuple[Table, ...], events: Iterable[Event]) -> bool:
         """Return whether the format can encode a stream as messages, not as files of a prefix."""
         events = list(events)
-        if is_stored(self.format, self.options):
+        if self.is_stored:
             return False
         context = Context(self.options, definitions_for(events, self.format, self.options, tables))
         try:
@@ -117,7 +122,7 @@ class FeedForm:
     ) -> ComparedFeed:
         """Return a feed that was written, as a comparison takes it, with definitions or without."""
         known = tables if is_defined else ()
-        if not is_defined and not is_stored(self.format, self.options):
+        if not is_defined and not self.is_stored:
             known = definitions_for(events, self.format, self.options, tables)
         source = parse_source(f"{self.format.name}:file:{folder}")
         return ComparedFeed(source, Context(self.options, known))
@@ -245,7 +250,7 @@ def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:
 
 def _carried(events: Iterable[Event], forms: Iterable[FeedForm]) -> Iterator[Event]:
     """Yield events without the schema changes that a producer of one of both feeds has not."""
-    queues = [form for form in forms if not is_stored(form.format, form.options)]
+    queues = [form for form in forms if not form.is_stored]
     for event in events:
         if not isinstance(event, SchemaChange) or all(form.carries((), [event]) for form in queues):
             yield event

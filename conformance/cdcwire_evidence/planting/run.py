@@ -108,8 +108,8 @@ def run(
         for kind in [LATE_COLUMN] * chance.randrange(2) + kinds:
             if kind in ("out of order", "moved", "partition") and not pair.has_order:
                 continue
-            if kind == "type" and pair.is_defined:
-                continue  # the definition is the type of the column in both feeds
+            if kind == "type" and (pair.is_defined or pair.right.is_stored):
+                continue  # the definition or schema file is the type of the column
             other = other_values(data.draw, pair)
             plant = next(plants(kind, pair.events, chance, other), None)
             if plant is not None and has_rows(plant.events):

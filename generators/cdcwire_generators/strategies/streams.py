@@ -107,8 +107,9 @@ def change_streams(
     A row is inserted before it is updated or deleted. The before image of an update or delete is
     the last state of the row. Two changes may be of one transaction (one commit ts). An update
     keeps the values of its key, unless ``with_key_changes``. ``with_repeated_changes``: a
-    transaction may change one row twice, which TiDB's never do: it sends what they leave. Kinds of
-    events that the domain lacks (DDL, progress, a second table) never occur.
+    transaction may change one row twice, which TiDB's never do: it sends what they leave. All
+    changes of a key are in one partition, as databases and Kafka have them. Kinds of events that
+    the domain lacks (DDL, progress, a second table) never occur.
     """
     if max_events < 0 or max_tables < 1:
         raise ValueError(f"max_events={max_events} or max_tables={max_tables} is too small")
@@ -153,7 +154,7 @@ class _StreamRow:
 
 
 class _StreamWriter:
-    """The state of a stream while it is drawn: the existing rows, and the counter."""
+    """The state of a stream while it is drawn: rows, partitions of keys, and the counter."""
 
     def __init__(
         self,
@@ -173,6 +174,7 @@ class _StreamWriter:
         self.commits = 0
         self.left = -1  # the transaction in which a row last left its key
         self.rows: dict[int, list[_StreamRow]] = {n: [] for n in range(len(stream_tables))}
+        self.partitions: dict[tuple[str | None, ...], int | None] = {}
 
     def write(self, action: str) -> None:
         if action == "row":
@@ -219,6 +221,7 @@ class _StreamWriter:
         if same:  # the key is taken: what was drawn becomes the row's next state
             return self._updated(table, rows, same[0], after)
         self._begin_if(self.left == self.commits)
+        partition = self._partition(table, after, partition)
         position = self._position(partition)
         rows.append(_StreamRow(after, partition, self.commits))
         is_read = self.domain.has_reads and self.draw(st.booleans())
@@ -226,11 +229,12 @@ class _StreamWriter:
         return RowChange(row_table(table), op, None, after, position)
 
     def _update(self, table: Table, rows: list[_StreamRow], place: int) -> RowChange:
-        before = rows[place].image
+        before, partition = rows[place].image, rows[place].partition
         keeps = () if self.with_key_changes else (table.key or ())
         after = self.draw(changed_images(before, keeps=keeps, domain=self.domain))
         taken = (row.image for other, row in enumerate(rows) if other != place)
-        if any(_has_key_of(table, row, after) for row in taken):
+        is_taken = any(_has_key_of(table, row, after) for row in taken)
+        if is_taken or self._partition(table, after, partition) != partition:
             after = before
         return self._updated(table, rows, place, after)
 
@@ -242,6 +246,13 @@ class _StreamWriter:
         self.left = self.commits if is_moved else self.left
         rows[place] = _StreamRow(after, before.partition, self.commits)
         return RowChange(row_table(table), "update", before.image, after, position)
+
+    def _partition(self, table: Table, row: Image, drawn: int | None) -> int | None:
+        """Return the partition of a row's key. ``drawn``: for a key that had none so far."""
+        if not table.key:
+            return drawn
+        values = (repr(row[name]) for name in table.key)
+        return self.partitions.setdefault((table.schema, table.name, *values), drawn)
 
     def _position_after(self, row: _StreamRow) -> Position:
         """Return the position of a change of a row, which may begin another transaction."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.core.context import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
@@ -28,9 +30,12 @@ def ddl(commit_ts: int, code: int, query: str) -> SchemaChange:
 TRUNCATE = ddl(3, 11, "TRUNCATE TABLE t")
 
 
-def write(folder: Path, events: Sequence[Event], format_name: str = "craft") -> str:
+def write(
+    folder: Path, events: Sequence[Event], format_name: str = "craft", **options: OptionValue
+) -> str:
     folder.mkdir()
-    messages = get_format(format_name).from_events(list(events))
+    given = {name.replace("_", "-"): value for name, value in options.items()}
+    messages = get_format(format_name).from_events(list(events), context=Context(given))
     write_messages(str(folder / "messages.jsonl"), messages)
     return f"{format_name}:file:{folder}"
 
@@ -64,6 +69,24 @@ def test_truncate_that_another_format_may_not_send_is_named(
     assert "not compared: TRUNCATE of s.t (open-protocol has none in this feed)\n" in text
     both = write(tmp_path / "c", [*ROWS, TRUNCATE, ddl(4, 11, "TRUNCATE t")], "open-protocol")
     assert run(capsys, left, both)[0] == 1
+
+
+def test_truncate_that_a_producer_does_not_send_by_its_options_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """TiCDC sends DDL events as Avro only with avro-enable-watermark."""
+    events: list[Event] = [*ROWS, TRUNCATE]
+    left = write(
+        tmp_path / "a", events, "avro", enable_tidb_extension=True, avro_enable_watermark=True
+    )
+    right = write(tmp_path / "b", ROWS, "avro", enable_tidb_extension=True)
+    words = [f"--{side}-option=enable-tidb-extension=true" for side in ("left", "right")]
+    words.append("--left-option=avro-enable-watermark=true")
+    code, text = run(capsys, left, right, *words)
+    assert code == 0, text
+    assert "not compared: TRUNCATE of s.t (avro sends them only with option" in text
+    code, _ = run(capsys, left, right, *words, "--right-option=avro-enable-watermark=true")
+    assert code == 1
 
 
 def test_row_event_and_ddl_of_one_truncate_are_one(
