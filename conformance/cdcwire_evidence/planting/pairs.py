@@ -83,13 +83,13 @@ class FeedForm:
             write_messages(str(folder / "messages.jsonl"), messages)
 
     def carries(self, tables: tuple[Table, ...], events: Iterable[Event]) -> bool:
-        """Return whether the format can encode a stream as messages, not as files of a prefix."""
+        """Return whether the format can encode a stream as messages, not as files, and sends any."""
         events = list(events)
         if self.is_stored:
             return False
         context = Context(self.options, definitions_for(events, self.format, self.options, tables))
         try:
-            return all(True for _ in self.format.from_events(events, context=context))
+            return bool(list(self.format.from_events(events, context=context)))
         except EncodeError:
             return False
 
