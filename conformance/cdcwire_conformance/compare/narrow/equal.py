@@ -28,6 +28,9 @@ from cdcwire_conformance.compare.narrow.rows import NarrowRows
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import CompareOptions
 
+KEYS_TOGETHER = 1 << 16
+"""How many keys are looked at together where this copies their rows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
@@ -106,8 +109,21 @@ def _same_positions(
 ) -> tuple[tuple[Numbers, Numbers], int]:
     """Return the rows of positions that are the same on both sides, and how many have no order.
 
-    ``good``: the keys that both sides have in order.
+    ``good``: the keys that both sides have in order. Their rows are copied, so those of some keys
+    at a time.
     """
+    count = max(1, -(-len(good[0]) // KEYS_TOGETHER))
+    parts = zip(*(np.array_split(each, count) for each in good), strict=True)
+    found = [_same_positions_of(sides, keys, (own, other)) for own, other in parts]
+    ours, theirs = (np.concatenate(each) for each in zip(*(rows for rows, _ in found), strict=True))
+    return (ours, theirs), sum(unordered for _, unordered in found)
+
+
+def _same_positions_of(
+    sides: tuple[NarrowRows, NarrowRows],
+    keys: tuple[_Keys, _Keys],
+    good: tuple[Numbers, Numbers],
+) -> tuple[tuple[Numbers, Numbers], int]:
     runs = [of_side.runs(own) for of_side, own in zip(keys, good, strict=True)]
     left, right = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
     _, own, other = np.intersect1d(left, right, assume_unique=True, return_indices=True)
