@@ -36,12 +36,13 @@ PLACES = {
     "oracle": Position(tx_order=1, commit_ms=1, sent_ms=3, scn="7", rs_id="r", ssn=1),
     "sqlserver": Position(tx_order=1, commit_ms=1, sent_ms=3),
     "postgresql": Position(tx_order=1, commit_ms=1, sent_ms=3, lsn=1),
+    "vitess": Position(tx_order=1, commit_ms=1, sent_ms=3),
 }
 
 
 def messages(connector: str, version: str) -> Iterator[Event]:
     """Yield a row, the begin of a transaction, and a statement."""
-    has_schema = connector != "mysql"
+    has_schema = connector not in ("mysql", "vitess")
     table = Table("t", "dbo" if has_schema else "shop", "shop" if has_schema else None)
     extra: dict[str, str | bytes | None] = {
         "connector": connector,
@@ -49,6 +50,7 @@ def messages(connector: str, version: str) -> Iterator[Event]:
         "source_name": "srv",
         "source_ts_us": "1000",
         "source_ts_ns": "1000000",
+        **({"shard": "-80", "vgtid": "[]"} if connector == "vitess" else {}),
     }
     of_row = {"transaction_id": "t1", "data_collection_order": "1", "ts_us": "3001"}
     image = Image(COLUMNS, (1, 2, TENTH, "2024-06-30 23:59:59.12", "a,b"))

@@ -71,6 +71,7 @@ class SourceOf:
     ``has_plain_json``: JSON is a text.
     ``has_statements``: it has a topic of schema changes.
     ``has_mysql_instants``: it sent instants as MySQL's text before 3.6.
+    ``has_decimal_texts``: decimals are texts in every ``decimal.handling.mode``.
     ``has_short_times``: times of up to three digits after the second are in milliseconds.
     """
 
@@ -92,6 +93,7 @@ class SourceOf:
     has_statements: bool = True
     has_tinyint: bool = False
     has_plain_json: bool = False
+    has_decimal_texts: bool = False
     has_short_times: bool = False
     has_mysql_instants: bool = False
 
@@ -100,8 +102,10 @@ class SourceOf:
         return tuple(each for each in self.members if each.since <= version <= each.until)
 
 
-def _name(name: str, *, optional: bool = False) -> Member:
-    return Member(name, "string", "", optional)
+def _name(
+    name: str, *, optional: bool = False, since: Version = (1, 0), until: Version = LATEST
+) -> Member:
+    return Member(name, "string", "", optional, since, until)
 
 
 _SCHEMA_AND_TABLE = (_name("schema"), _name("table"))
@@ -168,8 +172,8 @@ ORACLE = SourceOf(
         Member("commit_scn", "string", "commit_scn", since=(1, 5)),
         Member("lcr_position", "string", "lcr_position"),
         Member("rs_id", "string", "rs_id", since=(2, 0)),
-        Member("ssn", "int32", "ssn", since=(2, 0), until=(2, 1)),
-        Member("ssn", "int64", "ssn", since=(2, 2)),
+        Member("ssn", "int32", "ssn", since=(2, 0), until=(2, 1), missing=0),
+        Member("ssn", "int64", "ssn", since=(2, 2), missing=0),
         Member("redo_thread", "int32", "redo_thread", since=(2, 0)),
         Member("user_name", "string", "user_name", since=(2, 0)),
         Member("redo_sql", "string", "redo_sql", since=(2, 6)),
@@ -210,14 +214,16 @@ VITESS = SourceOf(
     "vitess",
     "vitess",
     (
-        _name("keyspace"),
+        _name("schema", until=(1, 7)),
+        _name("keyspace", since=(1, 8)),
         _name("table"),
-        Member("shard", "string", "shard", False),
+        Member("shard", "string", "shard", False, since=(2, 4)),
         Member("vgtid", "string", "vgtid", False),
     ),
     "keyspace",
     has_database=False,
     has_mysql_instants=True,
+    has_decimal_texts=True,
 )
 TICDC = SourceOf(
     "ticdc",

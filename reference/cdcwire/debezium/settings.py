@@ -271,8 +271,13 @@ class Settings(ConnectSettings):
 
     def style_without_schema(self, source: SourceOf | None) -> Style:
         """How columns of a connector are written in messages without schema; None: not known."""
-        is_short = None if source is None else source.has_short_times
-        return replace(self.style, has_short_times=is_short)
+        if source is None:
+            return replace(self.style, has_short_times=None)
+        return replace(
+            self.style,
+            has_short_times=source.has_short_times,
+            decimals="string" if source.has_decimal_texts else self.style.decimals,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ class Shape:
             settings.style,
             placeholder=settings.placeholder if self.source.has_placeholder else "",
             with_defaults=self.version >= self.source.defaults_since,
+            decimals="string" if self.source.has_decimal_texts else settings.style.decimals,
             has_money=self.source is POSTGRESQL and self.version < (1, 5),
             has_whole_bits=self.source is not POSTGRESQL,
             # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.

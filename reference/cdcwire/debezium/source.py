@@ -111,7 +111,7 @@ def read_source(fields: Fields, *, has_table: bool = True) -> Source:
             extra[each.place] = str(value)
     if declared.has_undeclared:
         _read_undeclared(source, declared, place, extra)
-    is_by_keyspace = declared.schema_member == "keyspace"
+    is_by_keyspace = declared.schema_member == "keyspace" and not source.has("schema")
     schema = source.text("keyspace") if is_by_keyspace else source.optional_text("schema")
     return Source(
         source.text("version"),
@@ -209,8 +209,8 @@ def table_of_json(source: JsonObject) -> tuple[str | None, str | None]:
     found = {name: member.value for name in names if (member := source.get(name)) is not None}
     texts = {name: value if isinstance(value, str) else "" for name, value in found.items()}
     declared = source_of(texts.get("connector", ""))
-    schema = texts.get("keyspace" if declared.schema_member == "keyspace" else "schema", "")
-    return schema or texts.get("db") or None, texts.get("table")
+    keyspace = texts.get("keyspace") if declared.schema_member == "keyspace" else None
+    return keyspace or texts.get("schema") or texts.get("db") or None, texts.get("table")
 
 
 def warnings_of(source: Source) -> list[str]:

@@ -69,7 +69,8 @@ def common_values(
         "sequence": extra_text(extra, "sequence"),
         "ts_us": extra_number(extra, "source_ts_us"),
         "ts_ns": extra_number(extra, "source_ts_ns"),
-        declared.schema_member: schema,
+        "schema": schema,
+        "keyspace": schema,
         "db": database,
         "table": table.name,
     }

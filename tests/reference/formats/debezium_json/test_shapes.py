@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,7 +15,15 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.model.events import Image, Marker, Position, RowChange, Table
-from cdcwire.model.kinds import BitType, Column, EnumType, IntType, TextType, TimestampType
+from cdcwire.model.kinds import (
+    BitType,
+    Column,
+    DecimalType,
+    EnumType,
+    IntType,
+    TextType,
+    TimestampType,
+)
 
 OLD = ["before", "after", "source", "op", "ts_ms", "transaction"]
 NEW = ["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"]
@@ -30,6 +39,12 @@ SOURCES = {
     "postgresql": ["schema", "table", "txId", "lsn", "xmin", "origin", "origin_lsn"],
 }
 SINCE_3_5 = ["origin", "origin_lsn"]
+VITESS = {  # as the source makers of the connector's tags have them
+    "1.7.2.Final": ["schema", "table", "vgtid"],
+    "1.8.0.Final": ["keyspace", "table", "vgtid"],
+    "2.3.4.Final": ["keyspace", "table", "vgtid"],
+    "2.4.0.Final": ["keyspace", "table", "shard", "vgtid"],
+}
 ORACLE = ["schema", "table", "txId", "scn"]
 ORACLE_1_5 = [*ORACLE, "commit_scn", "lcr_position"]
 ORACLE_2_0 = [*ORACLE_1_5, "rs_id", "ssn", "redo_thread", "user_name"]
@@ -97,6 +112,7 @@ def test_source_of_each_connector(connector: str) -> None:
     assert names(schema) == [*COMMON, "sequence", "ts_us", "ts_ns", *SOURCES[connector]]
     assert schema["name"] == f"io.debezium.connector.{connector}.Source"
     old = [name for name in SOURCES[connector] if name not in SINCE_3_5]
+    old = VITESS["1.7.2.Final"] if connector == "vitess" else old
     assert names(source_of(written(change(connector, "1.4.0.Final", **extra)))) == [*COMMON, *old]
 
 
@@ -112,6 +128,41 @@ def test_source_of_postgresql_has_the_origin_since_3_5() -> None:
     message = written(change("postgresql", origin="node", origin_lsn="7"))
     source = message["payload"]["source"]
     assert (source["origin"], source["origin_lsn"]) == ("node", 7)
+
+
+@pytest.mark.parametrize("version", VITESS)
+def test_source_of_vitess_by_version_is_read_again(version: str) -> None:
+    event = change("vitess", version, shard="-80", vgtid="[]")
+    members = [each for each in names(source_of(written(event))) if each not in COMMON]
+    assert [each for each in members if each not in ("sequence", "ts_us", "ts_ns")] == VITESS[
+        version
+    ]
+    (message,) = debezium_json.from_events([event])
+    (read,) = debezium_json.to_events(message)
+    assert isinstance(read, RowChange)
+    assert read.table == Table("t", "s", key=("id",))
+
+
+@pytest.mark.parametrize("mode", ["precise", "double"])
+def test_a_decimal_of_vitess_is_a_text_in_every_mode(mode: str) -> None:
+    """Its VStream types make DECIMAL a VARCHAR."""
+    image = Image((*COLUMNS, Column("d", DecimalType(8, 0))), (1, "x", Decimal(12345678)))
+    event = replace(change("vitess", shard="-80", vgtid="[]"), after=image)
+    options = {"decimal_handling_mode": mode}
+    assert written(event, **options)["payload"]["after"]["d"] == "12345678"
+    table = Table("t", "s", key=("id",), columns=image.columns)
+    context = Context(options={"schemas-enable": "false"}, tables=(table,))
+    (message,) = debezium_json.from_events([event], context=context)
+    (read,) = debezium_json.to_events(message, context=context)
+    assert isinstance(read, RowChange)
+    assert read.after is not None
+    assert read.after["d"] == Decimal(12345678)
+
+
+def test_ssn_of_oracle_is_0_where_an_event_has_none() -> None:
+    """The connector keeps it in a number that is never null."""
+    source = written(change("oracle"))["payload"]["source"]
+    assert (source["ssn"], source["rs_id"]) == (0, None)
 
 
 def test_a_source_of_vitess_has_a_keyspace_and_no_database() -> None:
