@@ -48,13 +48,13 @@ class Connector:
         return f"{self.name}-{self.version}"
 
 
-def build(project: Path, connector: Connector) -> Path:
+def build(project: Path, connector: Connector, program: str = "run-debezium") -> Path:
     """Return the program of a connector, built if it is missing or older than its source.
 
     Raises: UnavailableError.
     """
-    jar = project / "build" / str(connector) / "run-debezium.jar"
-    sources = (project / "pom.xml", *(project / "src").iterdir())
+    jar = project / "build" / str(connector) / f"{program}.jar"
+    sources = (project / "pom.xml", *project.rglob("*.java"))
     if jar.is_file() and jar.stat().st_mtime >= max(file.stat().st_mtime for file in sources):
         return jar
     if not shutil.which("mvn"):
@@ -74,6 +74,15 @@ def build(project: Path, connector: Connector) -> Path:
         said = [line for line in done.stdout.splitlines() if "ERROR" in line]
         raise UnavailableError(f"mvn can't get Debezium {connector}: {said[0] if said else ''}")
     return jar
+
+
+def java() -> str:
+    """Return the path of Java. Raises: UnavailableError."""
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if not found:
+        raise UnavailableError("java is not on the PATH, and JAVA_HOME is not set")
+    return found
 
 
 class Engines:
@@ -140,17 +149,14 @@ def running(
 
     ``registry``: the address of a registry for Avro. Raises: UnavailableError, if there is no Java.
     """
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if not java:
-        raise UnavailableError("java is not on the PATH, and JAVA_HOME is not set")
+    jvm = java()
     for name, settings in engines.items():
         lines = {**_properties(name), **settings}
         text = "".join(f"{key}={value}\n" for key, value in lines.items())
         (folder / f"{name}.properties").write_text(text, encoding="utf-8")
     log = folder / "debezium.log"
     # Without compiling twice it is up sooner, and that is most of its work here.
-    words = [java, "-Xmx500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC"]
+    words = [jvm, "-Xmx500m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC"]
     words += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
     words += [f"-Dregistry={registry}"] if registry else []
     with log.open("wb") as out:
