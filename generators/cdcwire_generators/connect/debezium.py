@@ -407,7 +407,7 @@ DEBEZIUM_LOSSY: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
         "delete-tombstone-handling-mode": get_args(TombstoneMode)[1:],
         "add-fields": ("op,table", "op,db,table,source.ts_ms,ts_ms"),
         "add-headers": ("op", "op,table"),
-        "bigint-unsigned-handling-mode": ("long", "precise"),
+        "bigint-unsigned-handling-mode": ("long", "precise", "string"),
         "enable-tidb-extension": (True,),
         "output-old-value": (False,),
         "cluster-id": ("c-1",),

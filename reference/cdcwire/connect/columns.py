@@ -273,9 +273,9 @@ def _integer_plan(kind: kinds.IntType, source: str | None, style: Style) -> Colu
         return ColumnPlan(Schema(_WIDER[kind.bits]), checked)
     if style.is_cdl:
         return ColumnPlan(cdc_schema(style, types.CDC_DECIMAL), lambda value: str(checked(value)))
-    came_wrapped = source == "int64" or (
-        style.unsigned == "as sent" and source == types.UNSIGNED_64
-    )
+    if style.unsigned == "string":
+        return ColumnPlan(Schema("string"), lambda value: str(checked(value)))
+    came_wrapped = source == "int64" or (style.unsigned, source) == ("as sent", types.UNSIGNED_64)
     if style.unsigned == "long" or (style.unsigned != "precise" and came_wrapped):
         return ColumnPlan(Schema("int64"), lambda value: _wrapped(checked(value)))
     pairs = [("scale", "0")]

@@ -26,6 +26,7 @@ from cdcwire.mysql.types import is_boolean_source
 _WITHOUT_OFFSET = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?", re.ASCII)
 # Without version: the value shows the form. The parameter names that of numbers, if they have one.
 _NUMBERS = "numbers"
+_TEXTS = "texts"  # on an unsigned integer: its text is digits, not a Decimal
 _MAPS = "maps"  # on JSON: it may also be sent as a map of texts
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
@@ -36,6 +37,9 @@ _UNSIGNED = Schema(
     types.CONNECT_DECIMAL,
     1,
     parameters=(("scale", "0"), (types.DEFINED, "int64 unsigned")),
+)
+_UNSIGNED_TEXT = Schema(
+    "string", True, types.DECIMAL_TEXT, parameters=((types.DEFINED, "int64 unsigned"),)
 )
 _FLOAT_VECTOR = Schema("array", True, types.FLOAT_VECTOR, 1, items=Schema("float"))
 _HSTORE = Schema("map", keys=Schema("string"), values=Schema("string", optional=True))
@@ -78,7 +82,8 @@ def _defined(column: Column, style: Style) -> Schema:
         case kinds.TimestampType() if schema.name is None and style.way == "cdl-1.0":
             return replace(_CDL_INSTANT, optional=schema.optional)
         case kinds.IntType(64, True) if not style.is_cdl:
-            return Schema("int64", schema.optional, types.UNSIGNED_64)
+            texts = ((_TEXTS, "true"),) if style.unsigned == "string" else None
+            return Schema("int64", schema.optional, types.UNSIGNED_64, parameters=texts)
         case kinds.IntType(unsigned=True) | kinds.IntType(24) if not style.is_cdl:
             return _bounded(schema, column.type)
         case kinds.JsonType() if schema.name == types.JSON and column.source == "hstore":
@@ -139,6 +144,8 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
     match schema.name, value:
         case types.ZONED_TIMESTAMP, _ if schema.version is None:
             return _instant_form(schema, value)
+        case types.UNSIGNED_64, str() if schema.parameter(_TEXTS):
+            return replace(_UNSIGNED_TEXT, optional=schema.optional)
         case types.UNSIGNED_64, str():
             return replace(_UNSIGNED, optional=schema.optional)
         case types.UNSIGNED_64, Number() if _is_beyond_int64(value):

@@ -23,7 +23,7 @@ BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]
 IntervalMode: TypeAlias = Literal["numeric", "string"]
 HstoreMode: TypeAlias = Literal["json", "map"]
 NumberForm: TypeAlias = Literal["exact", "tiny", "wide", "widest"]
-UnsignedMode: TypeAlias = Literal["auto", "long", "precise"]
+UnsignedMode: TypeAlias = Literal["auto", "long", "precise", "string"]
 InstantDigits: TypeAlias = Literal["as sent", "cut", "padded"]
 LabelForm: TypeAlias = Literal["least", "listed", "sent"]
 Convert: TypeAlias = Callable[[Value], Value]
@@ -44,7 +44,8 @@ class Style:
     ``instant_digits``: of the fraction of instants; ``cut``: without zeros at the end; ``padded``:
     as many as the column has, where that is known.
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
-    is a Decimal without precision; ``as sent``: those that came as int64 wrap, as ``long`` does.
+    is a Decimal without precision; ``string`` is digits; ``as sent``: those that came as int64
+    wrap, as ``long`` does.
     ``has_short_times``: times of up to three digits after the second are milliseconds; otherwise,
     as for MySQL's of more than a day, microseconds. None: it is not known, and they can't be read.
     """

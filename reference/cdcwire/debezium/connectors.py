@@ -71,7 +71,8 @@ class SourceOf:
     ``has_plain_json``: JSON is a text.
     ``has_statements``: it has a topic of schema changes.
     ``has_mysql_instants``: it sent instants as MySQL's text before 3.6.
-    ``has_decimal_texts``: decimals are texts in every ``decimal.handling.mode``.
+    ``has_decimal_texts``: decimals are texts in every ``decimal.handling.mode``, and so are
+    unsigned integers of 64 bits, unless their mode is another.
     ``has_short_times``: times of up to three digits after the second are in milliseconds.
     """
 

@@ -269,15 +269,18 @@ class Settings(ConnectSettings):
         """The connector of messages that name none."""
         return "postgresql" if self.row_connector == "auto" else self.row_connector
 
+    def style_of(self, source: SourceOf) -> Style:
+        """How a connector writes columns, as far as its version does not matter."""
+        if not source.has_decimal_texts:
+            return self.style
+        unsigned = "string" if self.unsigned == "auto" else self.unsigned
+        return replace(self.style, decimals="string", unsigned=unsigned)
+
     def style_without_schema(self, source: SourceOf | None) -> Style:
         """How columns of a connector are written in messages without schema; None: not known."""
         if source is None:
             return replace(self.style, has_short_times=None)
-        return replace(
-            self.style,
-            has_short_times=source.has_short_times,
-            decimals="string" if source.has_decimal_texts else self.style.decimals,
-        )
+        return replace(self.style_of(source), has_short_times=source.has_short_times)
 
 
 @dataclass(frozen=True, slots=True)

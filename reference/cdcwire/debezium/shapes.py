@@ -115,19 +115,17 @@ class Shape:
         if self.is_cdl:
             return settings.style
         has_schemas = settings.schemas_enable != "false"
+        style = settings.style_of(self.source)
         return replace(
-            settings.style,
+            style,
             placeholder=settings.placeholder if self.source.has_placeholder else "",
             with_defaults=self.version >= self.source.defaults_since,
-            decimals="string" if self.source.has_decimal_texts else settings.style.decimals,
             has_money=self.source is POSTGRESQL and self.version < (1, 5),
             has_whole_bits=self.source is not POSTGRESQL,
             # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.
             has_short_times=self.source.has_short_times and not has_schemas,
             # The definition that reads such a message again undoes the wrap.
-            unsigned="as sent"
-            if not has_schemas and settings.unsigned == "auto"
-            else settings.unsigned,
+            unsigned="as sent" if not has_schemas and style.unsigned == "auto" else style.unsigned,
             labels=self._labels(is_snapshot=is_snapshot),
             numbers=self._numbers(),
             has_plain_json=self.source.has_plain_json,

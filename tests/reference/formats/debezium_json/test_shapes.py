@@ -159,6 +159,34 @@ def test_a_decimal_of_vitess_is_a_text_in_every_mode(mode: str) -> None:
     assert read.after["d"] == Decimal(12345678)
 
 
+@pytest.mark.parametrize(
+    ("connector", "mode", "sent"),
+    [
+        ("vitess", "auto", "12345678"),
+        ("vitess", "long", 12345678),
+        ("vitess", "precise", "ALxhTg=="),
+        ("mysql", "string", "12345678"),
+        ("mysql", "auto", "ALxhTg=="),
+    ],
+)
+def test_an_unsigned_integer_of_vitess_is_a_text_by_default(
+    connector: str, mode: str, sent: object
+) -> None:
+    """Each form is read again by the definition; eight digits are valid base64, too."""
+    image = Image((*COLUMNS, Column("u", IntType(64, True))), (1, "x", 12345678))
+    event = replace(change(connector, shard="-80", vgtid="[]"), after=image)
+    event = replace(event, table=replace(event.table, database=None))
+    options = {"bigint-unsigned-handling-mode": mode, "schemas-enable": "false"}
+    table = Table("t", "s", key=("id",), columns=image.columns)
+    context = Context(options=options, tables=(table,))
+    (message,) = debezium_json.from_events([event], context=context)
+    assert json.loads(message.value or b"")["after"]["u"] == sent
+    (read,) = debezium_json.to_events(message, context=context)
+    assert isinstance(read, RowChange)
+    assert read.after is not None
+    assert (read.after["u"], read.after.columns[2].type) == (12345678, IntType(64, True))
+
+
 def test_ssn_of_oracle_is_0_where_an_event_has_none() -> None:
     """The connector keeps it in a number that is never null."""
     source = written(change("oracle"))["payload"]["source"]
