@@ -14,7 +14,7 @@ const IMAGES = { c: [["after"], []], r: [["after"], []], u: [["after"], ["before
 const SNAPSHOTS = ["true", "last", "false", "incremental", "first", "first_in_data_collection", "last_in_data_collection"];
 const BOUNDARY = ["status", "id", "event_count", "data_collections"];
 // They send the whole row before a delete; REPLICA IDENTITY is PostgreSQL's.
-const WHOLE_DELETES = ["mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess"];
+const WHOLE_DELETES = ["mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess", "ticdc"];
 const CDL_CONNECTORS = ["postgresql", "opengauss", "drs-opengauss-json"];
 
 const fail = (problem) => {

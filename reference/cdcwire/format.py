@@ -78,7 +78,7 @@ def _unchanged(messages: Iterable[Message], context: Context) -> Context:
     return context
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Format:
     """One format: its codec, options and losses, and the facts that general code asks for."""
 
@@ -158,6 +158,9 @@ class Format:
     """Its names as the protocol of a TiCDC changefeed."""
     connectors: tuple[Connector, ...] = ()
     """The connectors of Kafka Connect that write or read it."""
+
+    def __repr__(self) -> str:
+        return f"<Format {self.name}>"
 
     def __reduce__(self) -> tuple[Callable[[str], Format], tuple[str]]:
         """Return how another process gets the format: by its module, as functions can't travel."""

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdcwire.model.events import RowChange, SchemaChange
-from cdcwire.model.kinds import DateType, TextType
+from cdcwire.model.events import Image, Position, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import Column, DateType, IntType, TextType
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_generators.features import features_of_sample, need_of
+from cdcwire_generators.features import choices_of_sample, features_of_sample, need_of
+from cdcwire_generators.samples import Sample
 from cdcwire_generators.strategies import samples
 
 
@@ -40,3 +41,23 @@ def test_features_of_a_sample_are_those_of_its_columns_and_events(data: st.DataO
     has_text = any(isinstance(kind, TextType) for kind in sample.types())
     assert ("text" in found) == has_text
     assert ("ddl" in found) == any(isinstance(event, SchemaChange) for event in sample.read)
+
+
+@pytest.mark.parametrize(
+    ("connector", "options", "choices"),
+    [
+        ("postgresql", {}, ("debezium-delete",)),
+        ("postgresql", {"replica-identity": "full"}, ()),
+        ("mysql", {}, ()),
+    ],
+)
+def test_delete_that_shows_its_whole_row_needs_the_reading_of_a_choice(
+    connector: str, options: dict[str, str], choices: tuple[str, ...]
+) -> None:
+    columns = (Column("id", IntType(32)), Column("n", IntType(32)))
+    table = Table("test", "t", key=("id",))
+    row = RowChange(
+        table, "delete", Image(columns, (1, 2)), None, Position(), extra={"connector": connector}
+    )
+    sample = Sample(options, (), (), (), (row,))
+    assert choices_of_sample(sample, get_format("debezium-json")) == choices

@@ -54,17 +54,29 @@ def run_property(
     arguments: VerifyArguments, testee: Testee, results: Results, declared: Declared
 ) -> None:
     """Search each format for failures, in both directions where the testee encodes."""
-    from cdcwire_conformance.property.search import Findings, Interrupted, SearchSettings, search
+    from cdcwire_conformance.property.search import (
+        Findings,
+        Interrupted,
+        SearchSettings,
+        search,
+        seconds_to_shrink,
+    )
 
     chosen = random.randrange(_SEEDS) if arguments.seed is None else arguments.seed
     number = arguments.property or 0
-    settings = SearchSettings(number, chosen, Path(arguments.examples or _DATABASE))
     results.property_run = PropertyRun(number, chosen)
     judge = Judge(results.testee, declared, confirmed=1)
+    searches = list(_searches(results, judge))
+    settings = SearchSettings(
+        number,
+        chosen,
+        Path(arguments.examples or _DATABASE),
+        seconds_to_shrink(len(searches)),
+    )
     began = time.monotonic()
     try:
         with ProgressLine() as line:
-            for name, cmd in _searches(results, judge):
+            for name, cmd in searches:
 
                 def show(found: Findings, title: str = f"{name} {cmd}") -> None:
                     line.show(f"{title}: {counts_text(found)}"[:79])

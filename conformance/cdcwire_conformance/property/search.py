@@ -9,7 +9,7 @@ first answer of each kind, and the smallest sample.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +37,8 @@ from cdcwire_generators.strategies import samples
 _MOST_TIMEOUTS = 5
 _MOST_CRASHES = 200
 _MOST_KINDS = 12  # of failures in one search; further ones are one kind
-_SECONDS_TO_SHRINK = 60.0
+_SECONDS_TO_SHRINK = 60.0  # in a run
+_LEAST_SECONDS_TO_SHRINK = 10.0  # in a search
 _PHASES = (Phase.reuse, Phase.generate, Phase.shrink)
 
 
@@ -53,6 +54,11 @@ class SearchSettings:
     seed: int
     database: Path | None = None
     seconds_to_shrink: float = _SECONDS_TO_SHRINK
+
+
+def seconds_to_shrink(searches: int) -> float:
+    """Return the time that each search of a run has. A testee may fail in all of its formats."""
+    return max(_LEAST_SECONDS_TO_SHRINK, _SECONDS_TO_SHRINK / max(searches, 1))
 
 
 @dataclass(slots=True)
@@ -107,6 +113,10 @@ class Interrupted(KeyboardInterrupt):
         self.cause = cause
 
 
+class _Over(BaseException):
+    """Nothing new is asked. Hypothesis ends at once, as it does for an interrupt."""
+
+
 class _Search:
     def __init__(
         self,
@@ -148,6 +158,8 @@ class _Search:
             self._property(drawn)()
         except Unsatisfiable:
             self._findings.note = "every generated message needs something that the testee declines"
+        except _Over:
+            self._confirm(self._smallest.values())
         except BaseException as error:
             found = list(_failures_in(error))
             if not found:
@@ -183,7 +195,9 @@ class _Search:
         task = task_of(sample, self._format, self._cmd, self._since)
         if task.id in self._answers:
             return self._answers[task.id]
-        if self._is_over() or not is_fair(self._judge, task, sample, self._format):
+        if self._is_over():
+            raise _Over
+        if not is_fair(self._judge, task, sample, self._format):
             return None
         outcome = self._ask(task)
         self._findings.asked += 1
@@ -197,9 +211,12 @@ class _Search:
         return self._answers[task.id]
 
     def _is_over(self) -> bool:
-        """Return whether nothing new is asked: shrinking takes too long."""
-        is_late = self._stops_at is not None and time.monotonic() > self._stops_at
-        return is_late or self._timeouts >= _MOST_TIMEOUTS or self._crashes >= _MOST_CRASHES
+        is_full = self._timeouts >= _MOST_TIMEOUTS or self._crashes >= _MOST_CRASHES
+        return is_full or self._is_late()
+
+    def _is_late(self) -> bool:
+        """Return whether shrinking takes too long."""
+        return self._stops_at is not None and time.monotonic() > self._stops_at
 
     def _ask(self, task: Task) -> Outcome:
         outcome = self._noted(self._judge.ask(self._testee, task))
@@ -230,7 +247,7 @@ class _Search:
             self._smallest[key] = outcome
         return self._types[key](outcome)
 
-    def _confirm(self, found: list[Outcome]) -> None:
+    def _confirm(self, found: Iterable[Outcome]) -> None:
         """Keep the smallest samples that a fresh process fails too; the others have passed.
 
         A sample that passed is a state leak, except one that was late at first.
@@ -246,6 +263,9 @@ class _Search:
         if self._timeouts >= _MOST_TIMEOUTS:
             late = f"the search ended after {self._timeouts} messages without an answer in time"
             self._findings.note = f"{late}; --timeout allows more"
+        elif self._is_late():
+            seconds = self._settings.seconds_to_shrink
+            self._findings.note = f"shrinking ended after {seconds:.0f} s"
 
 
 def is_fair(judge: Judge, task: Task, sample: Sample, through: Format) -> bool:

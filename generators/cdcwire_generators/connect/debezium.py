@@ -45,7 +45,7 @@ from cdcwire_generators.connect.round_trip import (
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.positions import with_mariadb_gtid
 from cdcwire_generators.round_trip import NotCarriedError, Options
-from cdcwire_generators.samples import Need, has_markers, has_schema_changes, never
+from cdcwire_generators.samples import Need, Sample, has_markers, has_schema_changes, never
 
 # The version of each dialect. ``debezium`` is the oldest, where an event names no version.
 _VERSIONS = {
@@ -414,6 +414,20 @@ DEBEZIUM_LOSSY: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
         "time-zone": ("+08:00",),
     }
 )
+
+
+def _shows_full(sample: Sample) -> bool:
+    """Return whether a delete shows by its values alone that it has the whole row."""
+    return sample.options.get("replica-identity") != "full" and any(
+        row.op == "delete"
+        and row.sent is None
+        and row.table.key
+        and not source_of(row.extra.get("connector")).whole_rows
+        for row in sample.rows()
+    )
+
+
+DEBEZIUM_CHOICES: Mapping[str, Need] = MappingProxyType({"debezium-delete": _shows_full})
 DEBEZIUM_FEATURES: Mapping[str, Need] = MappingProxyType(
     {
         "tombstone": has_markers("tombstone"),

@@ -11,6 +11,7 @@ from cdcwire.formats.debezium_avro.settings import Dialect
 from cdcwire.model.events import Image, RowChange
 from cdcwire.model.kinds import Column, StructType
 from cdcwire_generators.connect.debezium import (
+    DEBEZIUM_CHOICES,
     DEBEZIUM_FEATURES,
     DEBEZIUM_FEED,
     DEBEZIUM_LOSSY,
@@ -78,4 +79,5 @@ GENERATORS = FormatGenerators(
             "foreign types": never,
         }
     ),
+    choices=DEBEZIUM_CHOICES,
 )

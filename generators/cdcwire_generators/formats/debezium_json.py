@@ -11,6 +11,7 @@ from typing import get_args
 
 from cdcwire.debezium.settings import Dialect
 from cdcwire_generators.connect.debezium import (
+    DEBEZIUM_CHOICES,
     DEBEZIUM_FEATURES,
     DEBEZIUM_FEED,
     DEBEZIUM_LOSSY,
@@ -66,4 +67,5 @@ GENERATORS = FormatGenerators(
     features=MappingProxyType(
         {**DEBEZIUM_FEATURES, "schemas off": never, "definitions": never, "string keys": never}
     ),
+    choices=DEBEZIUM_CHOICES,
 )

@@ -13,7 +13,12 @@ from cdcwire.model.events import Event
 from cdcwire.registry import get_format
 from cdcwire_conformance.known_wrong import KnownWrong
 from cdcwire_conformance.known_wrong.decoder import right
-from cdcwire_conformance.property.search import Findings, SearchSettings, search
+from cdcwire_conformance.property.search import (
+    Findings,
+    SearchSettings,
+    search,
+    seconds_to_shrink,
+)
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared
 from cdcwire_conformance.suite import get_suite
@@ -41,6 +46,7 @@ def found_in(
     without: frozenset[str] = frozenset(),
     database: Path | None = None,
     examples: int = EXAMPLES,
+    seconds: float = 600,
 ) -> tuple[Findings, Counting]:
     through = get_format(format_name)
 
@@ -50,7 +56,7 @@ def found_in(
     codec = Codec(decode, without=without, prepared=through.prepared)
     testee = Counting(known_wrong.name, {format_name: codec})
     judge = Judge(testee.start(), Declared(choices=through.choices))
-    settings = SearchSettings(examples, 1, database, seconds_to_shrink=600)
+    settings = SearchSettings(examples, 1, database, seconds_to_shrink=seconds)
     return search(testee, judge, format_name, "decode", settings), testee
 
 
@@ -106,6 +112,19 @@ def test_right_decoder_passes() -> None:
     findings, _ = found_in(KnownWrong("right", "none", right), "craft", examples=20)
     assert findings.failures == []
     assert findings.passed == findings.asked > 0
+
+
+def test_search_ends_at_once_if_its_time_to_shrink_is_over() -> None:
+    wrong = known_wrong_of("craft", "key-lost")
+    findings, testee = found_in(wrong, "craft", seconds=0)
+    assert len(findings.failures) == 1
+    assert testee.asked == findings.asked + 1  # a fresh process confirms the failure
+    assert findings.note == "shrinking ended after 0 s"
+
+
+@pytest.mark.parametrize(("searches", "seconds"), [(0, 60), (1, 60), (4, 15), (20, 10)])
+def test_searches_of_a_run_share_the_time_to_shrink(searches: int, seconds: float) -> None:
+    assert seconds_to_shrink(searches) == seconds
 
 
 def test_second_search_begins_with_the_failure_of_the_first(tmp_path: Path) -> None:
