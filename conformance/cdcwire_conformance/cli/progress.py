@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SECONDS_VARIABLE = "CDCWIRE_PROGRESS_SECONDS"
 _SECONDS_BETWEEN = 0.1
 _SECONDS_BETWEEN_LINES = 10.0  # in a file
+_SECONDS_BETWEEN_SHOWS = 0.5
 _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_BETWEEN_FILE_LOOKS = 2.0
 
@@ -45,6 +46,7 @@ class ProgressLine:
         self._began = self._clock()
         self._next_time = 0.0 if self.is_terminal else self._began + self._seconds
         self._width = 0
+        self._text = ""
         self._lock = threading.Lock()
 
     def __enter__(self) -> ProgressLine:
@@ -71,6 +73,7 @@ class ProgressLine:
         if not self.is_shown:
             return
         with self._lock:
+            self._text = text
             now = self._clock()
             if now < self._next_time and not (at_once and self.is_terminal):
                 return
@@ -85,6 +88,10 @@ class ProgressLine:
                     elapsed = duration_text(now - self._began)
                     self._write(f"cdcwire: {without_secrets(shown)} ({elapsed})\n")
 
+    def show_again(self) -> None:
+        """Show the newest text, which may have come too soon after another one."""
+        self.show(self._text)
+
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
@@ -96,6 +103,35 @@ def _seconds_between_lines() -> float:
         return float(os.environ.get(SECONDS_VARIABLE, _SECONDS_BETWEEN_LINES))
     except ValueError:
         return _SECONDS_BETWEEN_LINES
+
+
+@contextmanager
+def lasting_line(text: str, stream: TextIO | None = None) -> Iterator[ProgressLine]:
+    """Yield a line that shows a text at once, and its newest text again while nothing new comes.
+
+    So a program that does not answer is seen to be waited for.
+    """
+    with ProgressLine(stream) as line, _called(line.show_again, _SECONDS_BETWEEN_SHOWS):
+        line.show(text)
+        yield line
+
+
+@contextmanager
+def _called(function: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Call a function in a thread, at intervals of ``seconds``."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.wait(seconds):
+            function()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextmanager
@@ -144,20 +180,13 @@ def watched_jobs(spark: SparkSession, progress: ProgressLine) -> Iterator[Steps]
         yield steps
         return
     seconds = _SECONDS_BETWEEN_LOOKS if progress.is_terminal else _SECONDS_BETWEEN_FILE_LOOKS
-    ended = threading.Event()
     tracker = spark.sparkContext.statusTracker()
 
     def watch() -> None:
-        while not ended.wait(seconds):
-            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-            tasks = sum(stage.numTasks for stage in stages if stage is not None)
-            done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
-            steps.show_tasks(done, tasks)
+        stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+        tasks = sum(stage.numTasks for stage in stages if stage is not None)
+        done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
+        steps.show_tasks(done, tasks)
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
+    with _called(watch, seconds):
         yield steps
-    finally:
-        ended.set()
-        watcher.join()

@@ -92,15 +92,20 @@ def run(arguments: VerifyArguments) -> int:
         kill_all()  # an interrupt may come before a testee knows its process
 
 
+_STARTING = "waiting for the testee to start"
+
+
 def _verify_property(arguments: VerifyArguments) -> int:
     from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.cli.progress import lasting_line
     from cdcwire_conformance.cli.verify_property import run_property
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
 
     check_outputs(arguments)
     declared = _declared(arguments)
     testee = _open_testees(arguments)[0]
-    description = testee.start()
+    with lasting_line(_STARTING):
+        description = testee.start()
     results = _results(arguments, description, _formats(arguments, description))
     if not results.formats:
         testee.close()
@@ -144,7 +149,7 @@ def _exit_code(results: Results) -> int:
 
 def _verify(arguments: VerifyArguments) -> int:
     from cdcwire_conformance.cli.context import UsageError
-    from cdcwire_conformance.cli.progress import ProgressLine
+    from cdcwire_conformance.cli.progress import lasting_line
     from cdcwire_conformance.cli.unread import note_unfinished
     from cdcwire_conformance.corpus.requirements import required_cases
     from cdcwire_conformance.run.opening import CRASHES_AT_START
@@ -160,7 +165,8 @@ def _verify(arguments: VerifyArguments) -> int:
     declared = _declared(arguments)
     required = _required(arguments, root)
     testees = _open_testees(arguments)
-    description = testees[0].start()
+    with lasting_line(_STARTING):
+        description = testees[0].start()
     formats = _formats(arguments, description)
     if not any(map(description.claim, formats)) and arguments.formats:
         testees[0].close()
@@ -199,7 +205,7 @@ def _verify(arguments: VerifyArguments) -> int:
     )
     bad = 0
     try:
-        with ProgressLine() as line:
+        with lasting_line(f"0 of {len(chosen.stored)} cases") as line:
 
             def progress(done: int, outcome: Outcome) -> None:
                 nonlocal bad

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.cli.progress import lasting_line
 from cdcwire_conformance.cli.verify_arguments import VerifyArguments
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.output.text import counts_text
@@ -75,7 +75,7 @@ def run_property(
     )
     began = time.monotonic()
     try:
-        with ProgressLine() as line:
+        with lasting_line("generating the first messages") as line:
             for name, cmd in searches:
 
                 def show(found: Findings, title: str = f"{name} {cmd}") -> None:

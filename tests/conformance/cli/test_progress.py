@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import threading
 
 import pytest
 
-from cdcwire_conformance.cli.progress import ProgressLine, Steps
+from cdcwire_conformance.cli.progress import ProgressLine, Steps, lasting_line
 from cdcwire_conformance.compare.work import Pace, Work
 
 
@@ -67,6 +68,51 @@ def test_texts_that_follow_too_soon_are_left_out_unless_at_once(now: list[float]
     assert terminal.last == "third"
     line.clear()
     assert terminal.last == ""
+
+
+def test_newest_text_is_shown_again(now: list[float]) -> None:
+    terminal = Terminal()
+    line = ProgressLine(terminal)
+    line.show("first")
+    line.show("second")
+    now[0] += 1
+    line.show_again()
+    assert terminal.last == "second"
+
+
+class Awaited(Terminal):
+    """A stream that says when a text is on it."""
+
+    def __init__(self, text: str, *, is_terminal: bool = True) -> None:
+        super().__init__()
+        self._awaited = text
+        self._is_terminal = is_terminal
+        self.is_there = threading.Event()
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def write(self, text: str) -> int:
+        if self._awaited in text:
+            self.is_there.set()
+        return super().write(text)
+
+
+def test_lasting_line_shows_a_text_that_nothing_follows() -> None:
+    terminal = Awaited("second")
+    with lasting_line("first", terminal) as line:
+        assert terminal.last == "first"
+        line.show("second")
+        assert terminal.is_there.wait(10)
+    assert terminal.last == ""
+
+
+def test_lasting_line_writes_to_a_file_while_nothing_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDCWIRE_PROGRESS_SECONDS", "0.01")
+    stream = Awaited("waiting", is_terminal=False)
+    with lasting_line("waiting", stream):
+        assert stream.is_there.wait(10)
+    assert stream.getvalue().startswith("cdcwire: waiting (")
 
 
 @pytest.mark.parametrize("at_once", [False, True])
