@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from cdcwire.core.nearest import did_you_mean
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
@@ -17,6 +18,19 @@ from cdcwire_conformance.whole_files import read_short
 
 class UsageError(Exception):
     """The command can't run as it was called. The text is one line for the user."""
+
+
+_MOST_NAMES = 5
+
+
+def meant_or_met(name: str, names: Iterable[str]) -> str:
+    """Return the end of an error about an unknown name: the name that is like it, or all names."""
+    known = sorted(set(names))
+    meant = did_you_mean(name, known)
+    if meant or not known:
+        return meant
+    more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
+    return f"; known: {', '.join(known[:_MOST_NAMES])}{more}"
 
 
 DEFAULT_SCHEMA = "test"  # of tables whose DDL names none

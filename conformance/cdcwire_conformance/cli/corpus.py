@@ -24,6 +24,7 @@ from cdcwire_conformance.corpus.store import (
     corpus_version,
     golden_files,
     load_cases,
+    meant_case,
     read_index,
 )
 from cdcwire_conformance.export import ExportError, export_corpus
@@ -131,7 +132,8 @@ def _list(arguments: argparse.Namespace, root: Path | None) -> int:
     found = load_cases(arguments.formats or None, arguments.match, root)
     note_unfinished(NAME, arguments.formats or None, root, arguments.match)
     if arguments.match is not None and not found:
-        raise UsageError(f"no case matches --match {arguments.match!r:.80}")
+        meant = meant_case(arguments.match, arguments.formats or None, root)
+        raise UsageError(f"no case matches --match {arguments.match!r:.80}{meant}")
     if arguments.clause is not None:
         found = tuple(case for case in found if arguments.clause in case.clauses)
         if not found:

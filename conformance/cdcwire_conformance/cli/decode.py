@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from cdcwire.core.context import Context
+from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.format import Format
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print(join_halves(events) if arguments.join_halves else events)
     except IncompleteUpdateError as error:
         faults.report(f"{error} ({format_.name}: updates)")
-    unseen = () if faults.count else names.unseen()
+    unseen = () if faults.count else names.unseen(lambda: _met(arguments, format_, context))
     for line in (*clocks.lines(), *unseen):
         print_error(f"cdcwire decode: note: {line}")
     return 1 if faults.count else 0
@@ -173,6 +173,23 @@ def _events(
                 faults.report(f"{where}: {error}")
                 if not arguments.keep_going:
                     return
+
+
+def _met(arguments: argparse.Namespace, format_: Format, context: Context) -> set[TableName]:
+    """Return the tables that the files have rows of, wanted or not."""
+    found: set[TableName] = set()
+    context = replace(context, selection=EVERYTHING)
+    for file in arguments.files:
+        if is_prefix(format_.name, file):
+            prefix = list_prefix(open_store(file), format_, context, write_order=None)
+            found |= {(each.parsed.schema, each.parsed.table) for each in prefix.files}
+        elif file != STANDARD_STREAM:  # it cannot be read twice
+            known = _prepared(file, format_, context, arguments)
+            messages = read_messages(
+                file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
+            )
+            found |= names_of(format_, known, (message for _, message in messages))
+    return found
 
 
 def _defined(format_: Format, context: Context, messages: Iterable[tuple[str, Message]]) -> Context:

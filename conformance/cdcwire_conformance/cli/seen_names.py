@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cdcwire.core.context import Selection
 from cdcwire.model.events import Event, RowChange, SchemaChange
+from cdcwire.model.names import TableName
+from cdcwire_conformance.usage import meant_or_met
 
 
 class SeenNames:
@@ -27,9 +29,15 @@ class SeenNames:
                         self._unseen_columns.difference_update(c.name for c in image.columns)
             yield event
 
-    def unseen(self) -> Iterator[str]:
-        """Yield a line for each name that no event had."""
-        for schema, name in sorted(self._unseen_tables, key=str):
-            yield f"--include: no event is of the table {schema or ''}.{name}"
+    def unseen(self, met: Callable[[], Iterable[TableName]]) -> Iterator[str]:
+        """Yield a line for each name that no event had. ``met``: gives all tables of the input."""
+        tables = {table_text(name) for name in met()} if self._unseen_tables else set()
+        for name in sorted(map(table_text, self._unseen_tables)):
+            yield f"--include: no event is of the table {name}{meant_or_met(name, tables)}"
         for name in sorted(self._unseen_columns):
             yield f"--columns: no row has a column {name}"
+
+
+def table_text(name: TableName) -> str:
+    """Return the name of a table as a user gives it."""
+    return ".".join(filter(None, name))

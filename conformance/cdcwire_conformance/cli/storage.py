@@ -7,15 +7,18 @@ import json
 from collections.abc import Callable
 
 from cdcwire.model.text import Json
+from cdcwire.registry import get_format
 from cdcwire.storage import Fault
 from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
 from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.cli.recorded import with_recorded
+from cdcwire_conformance.cli.seen_names import table_text
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
-from cdcwire_conformance.sources.storage.prefix import stored_formats
+from cdcwire_conformance.sources.storage.prefix import list_prefix, stored_formats
 from cdcwire_conformance.sources.stores import directory_of, open_store
+from cdcwire_conformance.usage import meant_or_met
 from cdcwire_conformance.visible import visible
 
 NAME = "storage"
@@ -96,8 +99,11 @@ def _check(arguments: argparse.Namespace) -> int:
     if not found.files:
         raise UsageError(f"{arguments.prefix}: there is no file in this prefix")
     if arguments.include and not found.rows and not found.faults:
+        prefix = list_prefix(place, get_format(arguments.format), context, write_order=None)
+        met = (table_text((each.parsed.schema, each.parsed.table)) for each in prefix.files)
+        meant = meant_or_met(arguments.include[0], met)
         names = ", ".join(arguments.include)
-        raise UsageError(f"--include: {arguments.prefix} has no rows of {names}")
+        raise UsageError(f"--include: {arguments.prefix} has no rows of {names}{meant}")
     if arguments.json:
         print(json.dumps(_document(arguments.prefix, found), ensure_ascii=False, indent=1))
     else:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.core.context import EVERYTHING
-from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.events import Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.auto import source_identified
 from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
 from cdcwire_conformance.cli.recorded import with_recorded
+from cdcwire_conformance.cli.seen_names import table_text
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.ddl.schemas import schema_notes
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.tables import TableUrl, parse_table_url
-from cdcwire_conformance.usage import check_writable
+from cdcwire_conformance.usage import check_writable, meant_or_met
 from cdcwire_conformance.visible import print_error
 from cdcwire_conformance.whole_files import write_whole
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_writable(Path(arguments.to), "--to")
     table = parse_table_url(arguments.source)
     if table is not None:
-        found = [_of_database(arguments, table)]
+        found = _of_database(arguments, table)
     else:
         is_dump = Path(arguments.source).is_file()
         found = _of_dump(arguments) if is_dump else _of_feed(arguments)
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_database(arguments: argparse.Namespace, table: TableUrl) -> Table:
+def _of_database(arguments: argparse.Namespace, table: TableUrl) -> list[Table]:
     if table.kind != "jdbc":
         raise UsageError(f"{table}: only the table of a database, jdbc:…, has a catalogue")
     selection = context_from(arguments).selection
@@ -96,7 +96,7 @@ def _of_database(arguments: argparse.Namespace, table: TableUrl) -> Table:
     settings = with_connectors({}, [table.connector])
     spark = spark_session("local[1]", settings, "cdcwire tables")
     with readable_errors(), readable_table_errors(spark, table):
-        return _chosen(table_of_database(spark, table), selection.columns)
+        return _chosen([table_of_database(spark, table)], selection.columns)
 
 
 def _of_dump(arguments: argparse.Namespace) -> list[Table]:
@@ -110,23 +110,29 @@ def _of_dump(arguments: argparse.Namespace) -> list[Table]:
         names = {name for _, name in selection.tables or ()}
         is_wanted = selection.tables is None or (table.schema, table.name) in selection.tables
         if is_wanted or (table.schema is None and table.name in names):
-            found.append(_chosen(table, selection.columns))
+            found.append(table)
     if not found and selection.tables:
-        wanted = ", ".join(sorted(map(_name, selection.tables)))
-        meant = did_you_mean(wanted, (_name((each.schema, each.name)) for each in tables))
+        wanted = ", ".join(sorted(map(table_text, selection.tables)))
+        meant = meant_or_met(
+            wanted, (table_text((each.schema, each.name or "")) for each in tables)
+        )
         raise UsageError(f"{arguments.source}: there is no table {wanted}{meant}")
-    return found
+    return _chosen(found, selection.columns)
 
 
-def _name(table: tuple[str | None, str | None]) -> str:
-    return ".".join(filter(None, table))
-
-
-def _chosen(table: Table, names: frozenset[str] | None) -> Table:
+def _chosen(tables: Sequence[Table], names: frozenset[str] | None) -> list[Table]:
+    """Return the tables with the chosen columns only. Raises: UsageError for an unknown column."""
     if names is None:
-        return table
-    columns = tuple(column for column in table.columns or () if column.name in names)
-    return replace(table, columns=columns)
+        return list(tables)
+    known = {column.name for table in tables for column in table.columns or ()}
+    strange = sorted(names - known)
+    if tables and strange:
+        meant = meant_or_met(strange[0], known)
+        raise UsageError(f"--columns: no table has a column {strange[0]}{meant}")
+    return [
+        replace(table, columns=tuple(c for c in table.columns or () if c.name in names))
+        for table in tables
+    ]
 
 
 def _of_feed(arguments: argparse.Namespace) -> list[Table]:
@@ -138,7 +144,7 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
     context = with_recorded(NAME, source.folder, source.format.name, context)
     load_extra("pyarrow", "spark", "reading the tables of a feed")
     from cdcwire.arrow.types import SchemaError
-    from cdcwire_conformance.decode.describe import survey_feed
+    from cdcwire_conformance.decode.describe import survey_feed, tables_met
     from cdcwire_conformance.decode.opening import open_source
     from cdcwire_conformance.decode.reading import FeedError
     from cdcwire_conformance.decode.statements import declared_columns, tables_after
@@ -170,7 +176,11 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
         for table in tables_after(statements)
         if (table.schema, table.name) not in with_rows and selection.wants_rows_of(table)
     ]
-    return [_chosen(table, selection.columns) for table in found]
+    if not found and selection.tables:
+        met = map(table_text, tables_met(opened))
+        wanted = arguments.include[0]
+        raise UsageError(f"{source}: no rows of {wanted}{meant_or_met(wanted, met)}")
+    return _chosen(found, selection.columns)
 
 
 def _text_of(tables: Iterable[Table]) -> str:

@@ -259,7 +259,11 @@ def _nothing(arguments: VerifyArguments, description: Description) -> str:
     if not arguments.formats and description.formats is not None and not description.formats:
         return f"{description.name} claims no format"
     if arguments.case:
-        return f"no case matches {arguments.case!r}; list them with `cdcwire corpus list`"
+        from cdcwire_conformance.corpus.store import meant_case
+
+        meant = meant_case(arguments.case, arguments.formats or None)
+        known = meant or "; list them with `cdcwire corpus list`"
+        return f"no case matches {arguments.case!r}{known}"
     return f"there are no such cases; {_claims(description)}"
 
 

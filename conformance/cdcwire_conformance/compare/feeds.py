@@ -172,7 +172,7 @@ def compare_feeds(
     named = both_described(ours, theirs, options, workers, engine.ahead(ours, theirs, options))
     (ours, own), (theirs, others) = named.left, named.right
     rows = ours.facts.names, theirs.facts.names
-    check_names((own, others), options, rows[0] | rows[1])
+    check_names((own, others), options, (ours, theirs), workers)
     swapped = options.meaning.swapped(*rows)
     if swapped is not None:
         raise SchemaError(swapped)

@@ -174,18 +174,22 @@ class Meaning:
         left: Collection[TableName],
         right: Collection[TableName],
         include: Collection[TableName] | None,
+        when: str = "",
     ) -> Iterator[str]:
         """Yield a line for each table that is named and that the feeds have no rows of.
 
-        ``include``: the tables that were looked for; None: all.
+        ``include``: the tables that were looked for; None: all. ``when``: so far.
         """
         excluded = self.excluded if include is None else self.excluded & set(include)
         for name in sorted(excluded - {*left, *right}, key=name_text):
-            yield f"--exclude: no feed has rows of {name_text(name)}"
+            meant = did_you_mean(name_text(name), map(name_text, {*left, *right}))
+            yield f"--exclude: no feed has rows of {name_text(name)}{when}{meant}"
         for names in sorted(self.renamed.items(), key=str):
             for side, name, feed in zip(("left", "right"), names, (left, right), strict=True):
                 if name not in feed:
-                    yield f"--map-table: the {side} feed has no rows of {name_text(name)}"
+                    meant = did_you_mean(name_text(name), map(name_text, feed))
+                    lacking = f"has no rows of {name_text(name)}{when}"
+                    yield f"--map-table: the {side} feed {lacking}{meant}"
 
     def applied(self, table: CanonicalTable) -> CanonicalTable:
         """Return the table without ignored columns, and with text where that is compared."""

@@ -8,13 +8,12 @@ absent column of the feed counts as NULL.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
-from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.aliases import named_like
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
@@ -44,8 +43,10 @@ from cdcwire_conformance.compare.rules import (
     terms_of,
 )
 from cdcwire_conformance.ddl.schemas import schema_notes
+from cdcwire_conformance.decode.describe import tables_met
 from cdcwire_conformance.decode.workers import Workers
 from cdcwire_conformance.sources.tables import TableUrl
+from cdcwire_conformance.usage import meant_or_met
 
 _NOT_IN_A_TABLE = (
     ("NULL against absent", "a table has no absent columns"),
@@ -128,7 +129,7 @@ def compare_table(
     known = frozenset(own)
     opened = replace(opened, order=terms.order)
     opened, own = opened.with_last_state(own, terms.order, options)
-    name = _table_name(own, known, table.url, options)
+    name = _table_name(own, known, table.url, options, lambda: tables_met(opened.opened, workers))
     why = opened.state.unknown.get(opened.own_name(name))
     if why is not None:
         raise SchemaError(f"the last rows of {name_text(name)} are not known: {why}")
@@ -232,15 +233,17 @@ def _table_name(
     known: frozenset[TableName],
     url: TableUrl | None,
     options: CompareOptions,
+    met: Callable[[], Collection[TableName]],
 ) -> TableName:
     """Return which table of a feed is compared. Raises: SchemaError if that is not known.
 
-    ``tables``: those at the end of the feed. ``known``: all that it has rows of.
+    ``tables``: those at the end of the feed. ``known``: all chosen ones that it has rows of.
+    ``met``: gives all that it has rows of.
     """
     if options.include is not None:
         missing = sorted(map(name_text, options.include - known))
         if missing:
-            meant = did_you_mean(missing[0], map(name_text, known))
+            meant = meant_or_met(missing[0], map(name_text, met()))
             raise SchemaError(f"the feed has no rows of {', '.join(missing)}{meant}")
         tables = {name: each for name, each in tables.items() if name in options.include}
     if not tables:

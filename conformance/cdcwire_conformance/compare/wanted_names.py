@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
-from cdcwire.core.nearest import did_you_mean
 from cdcwire.model.names import TableName
+from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.rules import CompareOptions
+from cdcwire_conformance.decode.describe import tables_met
+from cdcwire_conformance.decode.workers import Workers
+from cdcwire_conformance.usage import meant_or_met
 
 
 def check_names(
     both: tuple[Mapping[TableName, CanonicalTable], Mapping[TableName, CanonicalTable]],
     options: CompareOptions,
-    known: Collection[TableName],
+    feeds: tuple[OpenedFeed, OpenedFeed],
+    workers: Workers,
 ) -> None:
     """Check the chosen names of tables and columns against the feeds.
 
-    ``known``: names of their tables, as a user may give them.
-    Raises: SchemaError for a table or column that no feed has, or if there is no table.
+    ``both``: the chosen tables of both. Raises: SchemaError for a table or column that no feed has,
+    or if there is no table.
     """
     included = set(map(name_text, options.include or ()))
+    known = (name for feed in feeds for name in feed.facts.names)
     has_rows = set(map(name_text, (*both[0], *both[1], *known)))
     missing = sorted(included - has_rows)
     tables = [table for each in both for table in each.values()]
     if missing:
-        meant = did_you_mean(missing[0], has_rows)
+        met = {name for feed in feeds for name in tables_met(feed.opened, workers)}
+        meant = meant_or_met(missing[0], map(name_text, met))
         raise SchemaError(f"neither feed has rows of {', '.join(missing)}{meant}")
     if not tables:
         raise SchemaError("neither feed has a row change, so there is nothing to compare")
     strange = strange_columns(tables, options)
     if strange:
         columns = {name for table in tables for name in table.column_names}
-        meant = did_you_mean(strange[0], columns)
+        meant = meant_or_met(strange[0], columns)
         raise SchemaError(f"no table has a column {', '.join(strange)}{meant}")
     unknown = options.meaning.unknown(tables)
     if unknown:

@@ -124,6 +124,18 @@ def cases_where(
     return tuple(case for case in found if isinstance(case, Case))
 
 
+def meant_case(pattern: str, formats: Iterable[str] | None = None, root: Path | None = None) -> str:
+    """Return the end of an error about a pattern that no id fits: an id or a part of one."""
+    known: set[str] = set()
+
+    def note(case_id: str) -> bool:
+        known.update((case_id, *case_id.split("/")))
+        return False
+
+    cases_where(note, formats, root)
+    return did_you_mean(pattern, known)
+
+
 def unfinished_cases(
     formats: Iterable[str] | None = None, pattern: str | None = None, root: Path | None = None
 ) -> tuple[UnfinishedError, ...]:

@@ -165,6 +165,12 @@ def survey_feed(
     return DescribedFeed(described, others, found.keys.with_forms(), found.extent)
 
 
+def tables_met(opened: OpenedSource, workers: Workers = HERE) -> frozenset[TableName]:
+    """Return all tables that a feed has rows of, in a scan for an error about their names."""
+    found = survey_feed(opened, on_error="row", workers=workers)
+    return frozenset((each.table.schema, each.table.table) for each in found.tables)
+
+
 def _short_names(
     tables: Mapping[Name, FoundTable], selection: Selection
 ) -> Mapping[Name, FoundTable]:

@@ -154,6 +154,21 @@ def test_tables_of_a_dump_are_printed_and_chosen(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
+        (["--include", "shop.oders"], "no rows of shop.oders; did you mean 'shop.orders'?"),
+        (["--include", "x.y"], "no rows of x.y; known: shop.orders"),
+        (["--columns", "pirce"], "--columns: no table has a column pirce; did you mean 'price'?"),
+    ],
+)
+def test_unknown_name_of_a_feed_is_reported_with_those_that_it_has(
+    feed: str, words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tables", feed, *words]) == 2
+    assert capsys.readouterr().err.endswith(f"{problem}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
         (
             ["SOURCE", "--include", "shop.order"],
             "there is no table shop.order; did you mean 'orders'?",

@@ -41,10 +41,14 @@ def test_list_takes_clause_level_and_format(golden: Path, capsys: Output) -> Non
     ("words", "problem"),
     [
         (["--match", "nosuch"], "no case matches --match 'nosuch'"),
+        (
+            ["--match", "version-3"],
+            "no case matches --match 'version-3'; did you mean 'version-2'?",
+        ),
         (["open-protocol", "--match", "craft/*"], "no case matches --match 'craft/*'"),
         (["--clause", "nosuch"], "no such case has the clause 'nosuch'"),
     ],
-    ids=["match", "match-of-another-format", "clause"],
+    ids=["match", "misspelled", "match-of-another-format", "clause"],
 )
 def test_list_reports_a_filter_that_nothing_fits(
     words: list[str], problem: str, golden: Path, capsys: Output

@@ -92,6 +92,10 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "craft", "--", "/no/such/decoder"], "'/no/such/decoder' can't be started"),
         (["verify", "craft", *fake("no-start")], "the testee did not start"),
         (["verify", "craft", "--case", "craft/none"], "no case matches 'craft/none'"),
+        (
+            ["verify", "craft", "--case", "bigint-lmits"],
+            "no case matches 'bigint-lmits'; did you mean 'bigint-limits'?",
+        ),
         (["verify", "--no-derived", *fake("good")], "there are no such cases"),
         (["verify", "--json", "/no/such/file", "--case", "craft/values/year-2024"], "/no/such/"),
         (["testee", "decode"], "decode needs a format"),

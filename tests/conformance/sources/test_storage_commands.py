@@ -242,7 +242,8 @@ def test_check_of_a_table_without_rows_is_no_clean_bill(
     words = ["storage", "check", "csv", str(good["csv"]), *CSV, "--include"]
     code, out, err = run(capsys, *words, "shop.usres")
     assert (code, out) == (2, "")
-    assert err == f"cdcwire storage: --include: {good['csv']} has no rows of shop.usres\n"
+    problem = f"--include: {good['csv']} has no rows of shop.usres"
+    assert err == f"cdcwire storage: {problem}; did you mean 'shop.users'?\n"
 
 
 def test_check_refuses_an_option_that_is_none(

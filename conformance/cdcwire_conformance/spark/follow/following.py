@@ -174,12 +174,12 @@ def unseen_tables(
     ``compared``: the tables that were compared. ``rows``: the tables of each feed by its own names.
     """
     included = sorted(map(name_text, (options.include or frozenset()) - set(compared)))
-    lines = [
-        *(f"--include: no feed has rows of {name}" for name in included),
-        *options.meaning.without_rows(*rows, options.include),
-        *unused_definitions(options, {*compared, *rows[0], *rows[1]}),
-    ]
-    return tuple(f"{line} so far" for line in lines)
+    unused = unused_definitions(options, {*compared, *rows[0], *rows[1]})
+    return (
+        *(f"--include: no feed has rows of {name} so far" for name in included),
+        *options.meaning.without_rows(*rows, options.include, " so far"),
+        *(f"{line} so far" for line in unused),
+    )
 
 
 def followed_pair(

@@ -87,7 +87,7 @@ def test_renamed_table_is_compared_with_its_earlier_rows(
     code, text = run(capsys, feed, rows, "--include", "shop.new", "--include", "shop.oldest")
     assert (code, text.rpartition(": ")[2]) == (
         2,
-        "the feed has no rows of shop.oldest; did you mean 'shop.new'?\n",
+        "the feed has no rows of shop.oldest; did you mean 'shop.old'?\n",
     )
 
 

@@ -58,7 +58,7 @@ def test_excluded_table_without_rows_is_named_and_not_called_left_out(
 ) -> None:
     code, text = run(capsys, *feeds, "--exclude", "shop.log", "--exclude", "shop.lgo")
     assert code == 0
-    assert "note: --exclude: no feed has rows of shop.lgo\n" in text
+    assert "note: --exclude: no feed has rows of shop.lgo; did you mean 'shop.log'?\n" in text
     assert text.endswith("; left out: shop.log (--exclude)\n")
 
 
@@ -71,6 +71,23 @@ def test_excluded_table_that_was_not_looked_for_has_no_note(
     assert "--exclude" not in text
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--include", "shop.lgo"), "neither feed has rows of shop.lgo; did you mean 'shop.log'?"),
+        (("--include", "x.nix"), "neither feed has rows of x.nix; known: shop.log, shop.orders"),
+        (("--columns", "nix"), "no table has a column nix; known: id, note"),
+    ],
+)
+def test_unknown_name_is_reported_with_those_that_the_feeds_have(
+    feeds: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    problem: str,
+) -> None:
+    assert run(capsys, *feeds, *words) == (2, f"cdcwire compare: {problem}\n")
+
+
 def test_mapped_table_without_rows_is_named(
     feeds: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,6 +95,8 @@ def test_mapped_table_without_rows_is_named(
     assert code == 0
     assert "note: --map-table: the left feed has no rows of shop.quiet\n" in text
     assert "note: --map-table: the right feed has no rows of dw.quiet\n" in text
+    _, text = run(capsys, *feeds, "--map-table", "shop.ordesr=dw.orders")
+    assert "left feed has no rows of shop.ordesr; did you mean 'shop.orders'?\n" in text
 
 
 def test_mapped_table_that_the_right_feed_has_under_its_old_name_is_an_error(
