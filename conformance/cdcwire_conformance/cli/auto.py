@@ -10,16 +10,18 @@ from dataclasses import replace
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
-from cdcwire_conformance.cli.configuration import AUTO
 from cdcwire_conformance.cli.context import UsageError
-from cdcwire_conformance.cli.recorded import recorded_format
-from cdcwire_conformance.identify import Candidate
+from cdcwire_conformance.identify.auto import (
+    AUTO_SOURCE,
+    recorded_format,
+    unclear,
+    with_found,
+)
 from cdcwire_conformance.identify.report import PlaceReport, identify_place, summary
 from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
 from cdcwire_conformance.visible import print_error
 
-AUTO_SOURCE = f"{AUTO}:"
 _UNREADABLE = {"parquet": "Parquet"}
 
 
@@ -39,12 +41,7 @@ def identified(
     if place == STANDARD_STREAM:
         _set_standard_input(raw)
     if report.found is None:
-        names = ", ".join(each.format for each in report.result.candidates)
-        why = f"it may be {names}" if names else "it shows the signs of no format"
-        raise UsageError(
-            f"{place}: the format is not clear: {why}; `cdcwire identify` says more; give the "
-            "format in place of auto"
-        )
+        raise UsageError(unclear(place, report))
     print_error(f"cdcwire {verb}: {place}: {summary(report.found)}")
     return report
 
@@ -83,12 +80,6 @@ def use_identified(
     arguments.format = found.format
     arguments.hex = arguments.hex or reading.encoding == "hex"
     return replace(context, options=with_found(found, context.options))
-
-
-def with_found(found: Candidate, options: Mapping[str, OptionValue]) -> Mapping[str, OptionValue]:
-    """Return the options of the user, and those found for all others."""
-    given = {name.rpartition(".")[2] for name in options}
-    return {**{k: v for k, v in found.options.items() if k not in given}, **options}
 
 
 def _keep_standard_input() -> bytes:

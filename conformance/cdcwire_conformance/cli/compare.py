@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.registry import get_format
-from cdcwire_conformance.cli.auto import AUTO_SOURCE, source_identified
+from cdcwire_conformance.cli.auto import source_identified
 from cdcwire_conformance.cli.colours import print_lines
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_engine import (
@@ -43,6 +43,7 @@ from cdcwire_conformance.cli.follow import (
 from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.cli.recorded import schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.identify.auto import AUTO_SOURCE
 from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.sources.stores import scheme_of
 from cdcwire_conformance.spark.jars import with_connectors

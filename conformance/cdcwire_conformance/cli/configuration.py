@@ -12,11 +12,11 @@ from cdcwire_conformance.configuration import (
     read_connector,
     read_ticdc,
 )
+from cdcwire_conformance.identify.auto import AUTO
 from cdcwire_conformance.identify.report import option_text
 from cdcwire_conformance.usage import UsageError
 from cdcwire_conformance.visible import print_error, visible
 
-AUTO = "auto"
 _NAMES = "--sink-uri, --changefeed or --connector"
 
 

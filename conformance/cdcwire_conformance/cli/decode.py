@@ -20,7 +20,7 @@ from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format
 from cdcwire.storage import SkipReason
 from cdcwire_conformance.cli.auto import use_identified
-from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
+from cdcwire_conformance.cli.configuration import add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import (
     ContextArguments,
     RecordedClaimChecks,
@@ -31,6 +31,7 @@ from cdcwire_conformance.cli.seen_names import SeenNames
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, schema_notes, with_schemas
 from cdcwire_conformance.decode.clock_changes import ClockNotes
+from cdcwire_conformance.identify.auto import AUTO
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events

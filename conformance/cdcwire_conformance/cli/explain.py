@@ -13,12 +13,13 @@ from cdcwire.core.options import parse_options
 from cdcwire.format import Format
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.auto import use_identified
-from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
+from cdcwire_conformance.cli.configuration import add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.cli.unread import warn_of_unread
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, with_schemas
 from cdcwire_conformance.decode.clock_changes import ClockNotes
+from cdcwire_conformance.identify.auto import AUTO
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
 from cdcwire_conformance.sources.stores import LocalStore

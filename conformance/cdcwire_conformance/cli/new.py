@@ -19,7 +19,7 @@ from cdcwire_conformance.cli.arguments import (
     repeated,
     with_value,
 )
-from cdcwire_conformance.cli.auto import use_identified, with_found
+from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
 from cdcwire_conformance.corpus.case import CorpusError, Expect, Level
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
@@ -27,6 +27,7 @@ from cdcwire_conformance.corpus.files import FolderFiles
 from cdcwire_conformance.corpus.store import corpus_version, golden_folder, retired_ids
 from cdcwire_conformance.corpus.unfinished import messages_near, missing_text
 from cdcwire_conformance.identify import Sample, identify_messages
+from cdcwire_conformance.identify.auto import with_found
 from cdcwire_conformance.inside import is_inside, read_inside
 from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.skeletons.case import (

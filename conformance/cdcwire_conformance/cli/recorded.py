@@ -9,15 +9,8 @@ from cdcwire.core.context import Context
 from cdcwire_conformance.identify.report import option_text
 from cdcwire_conformance.sources.feed_file import read_feed_file
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import directory_of, is_url
+from cdcwire_conformance.sources.stores import is_url
 from cdcwire_conformance.visible import visible
-
-
-def recorded_format(place: str) -> str | None:
-    """Return the format that the directory of a feed names. Raises: SourceError; UsageError."""
-    folder = None if place.startswith("kafka:") else directory_of(place)
-    found = None if folder is None else read_feed_file(folder)
-    return None if found is None else found.format
 
 
 def with_recorded(verb: str, folder: str, format_name: str, context: Context) -> Context:

@@ -25,6 +25,8 @@ from cdcwire_conformance.decode.reading import (
 )
 from cdcwire_conformance.decode.work import work_of_lines
 from cdcwire_conformance.decode.workers import HERE
+from cdcwire_conformance.identify.auto import AUTO_SOURCE, recorded_format, unclear, with_found
+from cdcwire_conformance.identify.report import identify_place
 from cdcwire_conformance.registry import RegistryError, open_schemas
 from cdcwire_conformance.sources.feed_file import read_feed_file
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
@@ -37,18 +39,39 @@ from cdcwire_conformance.usage import UsageError
 def open_source_of_feed(text: str, context: Context) -> FilesOfFeed:
     """Return the source of ``FORMAT:file:DIR``, of one file, or of a storage prefix.
 
+    With ``auto`` as format, it is that of the directory's description, or the messages show it.
     Raises: ValueError that says what is wrong with the source, an option or a definition.
     """
     try:
+        if text.startswith(f"{AUTO_SOURCE}kafka:"):
+            raise SourceError(_records_problem(text))
+        if text.startswith(AUTO_SOURCE):
+            text, context = _identified(text.removeprefix(AUTO_SOURCE), context)
         source = parse_source(text)
         if source.has_records:
-            raise SourceError(
-                f"{text}: read a topic with a client of Kafka, and give its records to "
-                "cdcwire.Decoder; Spark reads topics and Parquet, with decode_frame"
-            )
+            raise SourceError(_records_problem(text))
         return FilesOfFeed(source, _described(source, context))
     except (UsageError, RegistryError) as error:
         raise ValueError(str(error)) from error
+
+
+def _records_problem(text: str) -> str:
+    return (
+        f"{text}: read a topic with a client of Kafka, and give its records to cdcwire.Decoder; "
+        "Spark reads topics and Parquet, with decode_frame"
+    )
+
+
+def _identified(place: str, context: Context) -> tuple[str, Context]:
+    """Return a place with its format, and the context with the options that its messages show."""
+    recorded = recorded_format(place)
+    if recorded is not None:
+        return f"{recorded}:{place}", context
+    report = identify_place(place, context)
+    if report.found is None:
+        raise SourceError(unclear(place, report))
+    context = replace(context, options=with_found(report.found, context.options))
+    return f"{report.found.format}:{place}", context
 
 
 def _described(source: Source, context: Context) -> Context:

@@ -121,7 +121,7 @@ def parse_source_url(text: str) -> SourceUrl:
             meant = did_you_mean(name, FORMAT_NAMES)
             raise SourceError(f"{text!r}: unknown format {name!r}{meant}; formats: {known}")
         raise SourceError(
-            f"{text!r} has no format; write FORMAT:file:{text}, or in a command "
+            f"{text!r} has no format; write FORMAT:file:{text}, or "
             f"auto:file:{text}, which finds the format; formats: {known}"
         )
     if not colon or not url:

@@ -183,6 +183,43 @@ def test_feed_gives_what_the_command_decodes(
     assert sum(table.num_rows for table in feed.to_arrow().values()) == len(list(feed.rows()))
 
 
+@pytest.mark.parametrize("place", ["auto:file:feed", "auto:feed", "auto:feed/orders.jsonl"])
+def test_format_of_auto_is_what_the_messages_show(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("feed").mkdir()
+    Path("feed/orders.jsonl").write_text(line(7) + "\n")
+    feed = cdcwire.open(place, rows=dict)
+    assert feed.format == "maxwell-json"
+    assert [change.after and change.after["id"] for change in feed.rows()] == [7]
+
+
+def test_format_of_auto_is_that_of_the_directory(tmp_path: Path) -> None:
+    assert main(["generate", "open-protocol", "--rows", "5", "--to", str(tmp_path / "feed")]) == 0
+    feed = cdcwire.open(f"auto:file:{tmp_path / 'feed'}")
+    assert (feed.format, len(list(feed.rows()))) == ("open-protocol", 5)
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("auto:file:feed", "the format is not clear: it shows the signs of no format"),
+        ("auto:file:none", "can't be read: No such file or directory"),
+        ("auto:kafka://broker/t", "read a topic with a client of Kafka"),
+    ],
+)
+def test_place_without_a_clear_format_is_one_line(
+    place: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("feed").mkdir()
+    Path("feed/other.jsonl").write_text('{"x": 1}\n')
+    with pytest.raises(ValueError, match=problem) as caught:
+        cdcwire.open(place)
+    assert "\n" not in str(caught.value)
+
+
 def test_fault_of_a_prefix(tmp_path: Path) -> None:
     assert (
         main(["generate", "csv", "--rows", "40", "--workload", "storage", "--to", str(tmp_path)])
