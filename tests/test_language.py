@@ -1,4 +1,4 @@
-"""The texts of the project avoid the patterns below: pages, help texts, errors, docstrings, others.
+"""The texts of the project avoid the patterns below: pages, help texts, errors, titles, others.
 
 ``language_allowed.txt`` lists how many sentences of each file still have one. It only shrinks:
 a file with fewer than listed fails too. ``python tests/test_language.py [PATH...]`` prints the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import re
 import sys
 from collections import Counter
@@ -131,7 +132,7 @@ def patterns_in(sentence: str, *, is_heading: bool = False) -> list[Pattern]:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. ``kind``: page, help, error, text or docstring."""
+    """One sentence. ``kind``: page, help, error, text, docstring or title (of a case)."""
 
     kind: str
     path: str
@@ -249,6 +250,14 @@ def of_adapters(root: Path = ROOT) -> Iterator[Sentence]:
                         yield from _split("text", name, number, text.strip("\"'`"))
 
 
+def titles(root: Path = ROOT) -> Iterator[Sentence]:
+    """Yield the sentences of the titles of golden cases."""
+    for file in sorted((root / "golden").glob("*/*/*.json")):
+        document = json.loads(file.read_bytes())
+        if isinstance(document, dict) and isinstance(document.get("title"), str):
+            yield from _split("title", file.relative_to(root).as_posix(), 1, document["title"])
+
+
 def _is_prose(text: str) -> bool:
     return len(_WORD.findall(text)) > 2 and _PROGRAM.search(text) is None
 
@@ -297,6 +306,7 @@ def all_sentences() -> Iterator[Sentence]:
         yield from helps(parser_of(module), f"cdcwire {module.NAME}")
     yield from of_python()
     yield from of_adapters()
+    yield from titles()
 
 
 def faults_of(sentences: Iterator[Sentence]) -> Iterator[tuple[Sentence, list[Pattern]]]:
