@@ -134,6 +134,38 @@ def test_install_line_of_a_tutorial_brings_what_its_commands_need(page: str) -> 
     assert [library for library in NEEDS[page] if f'"{library}>' not in brought] == []
 
 
+def typed_module(page: str) -> str:
+    """Return the examples of a page as one module, each at its lines of the page.
+
+    A block with a title is a program of the user, which may do without annotations.
+    """
+    text = (ROOT / page).read_text(encoding="utf-8")
+    lines = [""] * text.count("\n")
+    for block in blocks_of(page):
+        if block.language == "python" and block.is_run and block.title is None:
+            first = text.count("\n", 0, block.start)
+            lines[first : first + block.text.count("\n")] = block.text.splitlines()
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def test_examples_pass_the_strict_type_checker_of_users(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    modules = {re.sub(r"\W", "_", page): typed_module(page) for page in PAGES}
+    modules = {name: text for name, text in modules.items() if text.strip()}
+    assert len(modules) > 5
+    for name, text in modules.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(tmp_path / "mypy")]
+    ended = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, *map(str, sorted(tmp_path.glob("*.py")))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def any_python(text: str) -> str:
     """Return a text without the version of Python's own csv module, which is that of Python."""
     return re.sub(r"\bPython csv 3\.[0-9]+\.[0-9]+", "Python csv 3", text)
