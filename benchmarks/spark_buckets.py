@@ -32,7 +32,7 @@ from cdcwire_conformance.spark import (
     spark_session,
 )
 from cdcwire_conformance.spark.jars import with_connectors
-from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
+from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.services import given_store
 from cdcwire_generators.workloads import workload
 

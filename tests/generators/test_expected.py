@@ -43,8 +43,8 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_generators.comparing import gathered
-from cdcwire_generators.expected import expected_event, expected_events
 from cdcwire_generators.families.declared import schema_file_column
+from cdcwire_generators.messages import expected_event, expected_events
 from cdcwire_generators.round_trip import NotCarriedError
 
 CRAFT = get_format("craft")

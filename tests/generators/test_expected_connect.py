@@ -30,8 +30,8 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_generators.connect.columns import conversion_of, sent_column
-from cdcwire_generators.connect.conversion import Modes
-from cdcwire_generators.expected import expected_events
+from cdcwire_generators.connect.times import Modes
+from cdcwire_generators.messages import expected_events
 from cdcwire_generators.round_trip import NotCarriedError, Options
 
 CDL, DEBEZIUM = get_format("cdl-json"), get_format("debezium-json")

@@ -16,11 +16,11 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators import extremes
 from cdcwire_generators.connect.messages import connect_schemas
 from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain, domain_of, source_domain_of
-from cdcwire_generators.expected import expected_events
 from cdcwire_generators.families import get_family
 from cdcwire_generators.formats.craft.messages import craft_messages
 from cdcwire_generators.formats.craft.proposal.messages import proposal_messages
 from cdcwire_generators.formats.open_protocol.messages import open_messages
+from cdcwire_generators.messages import expected_events
 from cdcwire_generators.positions import POSITION_FIELDS
 from cdcwire_generators.round_trip import kind_name
 from cdcwire_generators.strategies import (

@@ -20,8 +20,7 @@ from cdcwire.model.events import RowChange
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import fullest_options, source_domain_of
-from cdcwire_generators.expected import expected_feed
-from cdcwire_generators.messages import decoded, definitions_of, encoded, round_trip
+from cdcwire_generators.messages import decoded, definitions_of, encoded, expected_feed, round_trip
 from cdcwire_generators.round_trip import Options
 from cdcwire_generators.strategies import batches, change_streams, row_changes, tables
 

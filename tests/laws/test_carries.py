@@ -31,10 +31,9 @@ from cdcwire.model.text import event_to_json
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_generators.comparing import gathered, plain_image, plain_kind, plainly, texts_of
 from cdcwire_generators.domain import domain_of, fullest_options, shared_fields, source_domain_of
-from cdcwire_generators.expected import expected_feed
 from cdcwire_generators.formats.datahub_blob import blob_type
 from cdcwire_generators.formats.datahub_tuple import tuple_type
-from cdcwire_generators.messages import round_trip
+from cdcwire_generators.messages import expected_feed, round_trip
 from cdcwire_generators.positions import POSITION_FIELDS
 from cdcwire_generators.round_trip import NotCarriedError, Options, kind_name
 from cdcwire_generators.storage import is_stored

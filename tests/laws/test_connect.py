@@ -26,8 +26,7 @@ from cdcwire.registry import get_format
 from cdcwire_generators.comparing import plainly, texts_of
 from cdcwire_generators.connect.messages import connect_envelopes, connect_renderings
 from cdcwire_generators.domain import Domain, domain_of, fullest_options, source_domain_of
-from cdcwire_generators.expected import expected_feed
-from cdcwire_generators.messages import decoded, encoded
+from cdcwire_generators.messages import decoded, encoded, expected_feed
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.strategies import (
     ChangeStream,

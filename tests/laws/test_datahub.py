@@ -38,9 +38,8 @@ from cdcwire.model.steps import join_halves
 from cdcwire.registry import get_format
 from cdcwire_generators.comparing import plainly, texts_of
 from cdcwire_generators.domain import Domain, domain_of, source_domain_of, with_position_fields
-from cdcwire_generators.expected import expected_feed
 from cdcwire_generators.formats import clauses_of
-from cdcwire_generators.messages import decoded, encoded
+from cdcwire_generators.messages import decoded, encoded, expected_feed
 from cdcwire_generators.round_trip import Options
 from cdcwire_generators.strategies import (
     ChangeStream,

@@ -27,9 +27,8 @@ from cdcwire_generators.domain import (
     source_domain_of,
     with_position_fields,
 )
-from cdcwire_generators.expected import expected_feed
 from cdcwire_generators.formats import clauses_of, get_generators
-from cdcwire_generators.messages import encoded, round_trip, topics_of
+from cdcwire_generators.messages import encoded, expected_feed, round_trip, topics_of
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.strategies import (
     KEY_SHAPES,

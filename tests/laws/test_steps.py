@@ -22,8 +22,7 @@ from cdcwire.model.steps import (
 from cdcwire.registry import get_format
 from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import Domain
-from cdcwire_generators.expected import expected_feed
-from cdcwire_generators.messages import round_trip
+from cdcwire_generators.messages import expected_feed, round_trip
 from cdcwire_generators.strategies import ChangeStream, change_streams, row_changes
 
 # Every change has a sequence id of its own, so that no two of a stream are the same.

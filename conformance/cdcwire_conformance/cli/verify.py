@@ -286,8 +286,7 @@ def _wants_derived(arguments: VerifyArguments) -> bool:
 def _open_testees(arguments: VerifyArguments) -> list[Testee]:
     from cdcwire_conformance.protocol.check import ProtocolChecker
     from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
-    from cdcwire_conformance.testees.limits import MEBIBYTE, Limits
-    from cdcwire_conformance.testees.memory import default_limit
+    from cdcwire_conformance.testees.limits import MEBIBYTE, Limits, default_limit
 
     checker = ProtocolChecker() if arguments.check_protocol else None
     jobs = arguments.jobs or min(os.cpu_count() or 1, DEFAULT_JOBS)

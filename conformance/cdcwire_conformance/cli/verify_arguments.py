@@ -50,7 +50,7 @@ def _answer_size(text: str) -> int:
 
 
 def _mebibytes(text: str) -> int:
-    from cdcwire_conformance.testees.memory import can_measure
+    from cdcwire_conformance.testees.limits import can_measure
 
     number = count_argument(text)
     if number and not can_measure():

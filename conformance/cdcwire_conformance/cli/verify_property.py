@@ -17,8 +17,7 @@ from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.output.text import counts_text
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.asking import Judge
-from cdcwire_conformance.run.property_run import PropertyRun
-from cdcwire_conformance.run.results import CountKey, Results
+from cdcwire_conformance.run.results import CountKey, PropertyRun, Results
 from cdcwire_conformance.run.selection import Declared
 from cdcwire_conformance.testees.base import Testee
 from cdcwire_conformance.usage import UsageError
@@ -136,7 +135,7 @@ def _add(results: Results, name: str, cmd: Command, findings: Findings) -> None:
 
 
 def _save(results: Results, root: Path) -> None:
-    from cdcwire_conformance.property.saving import save_cases
+    from cdcwire_conformance.property.cases import save_cases
 
     assert results.property_run is not None
     files = save_cases([outcome.case for outcome in results.bad()], root)

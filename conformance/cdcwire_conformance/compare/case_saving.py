@@ -34,7 +34,7 @@ from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.decode.reading import message_of_line
-from cdcwire_conformance.property.saving import save_cases
+from cdcwire_conformance.property.cases import save_cases
 from cdcwire_conformance.whole_files import whole_folder
 
 _SIDES: tuple[SideName, ...] = ("left", "right")

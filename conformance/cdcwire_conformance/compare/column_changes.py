@@ -18,9 +18,8 @@ from cdcwire.model.events import Expression
 from cdcwire.model.kinds import ABSENT, Type, Value
 from cdcwire_conformance.ddl.columns import ReadColumn, read_column
 from cdcwire_conformance.ddl.definition import read_element
-from cdcwire_conformance.ddl.errors import DdlError
 from cdcwire_conformance.ddl.keys import Key
-from cdcwire_conformance.ddl.tokens import Cursor
+from cdcwire_conformance.ddl.tokens import Cursor, DdlError
 from cdcwire_conformance.ddl.types import read_type
 
 ChangeKind: TypeAlias = Literal["adds", "drops", "renames", "modifies"]

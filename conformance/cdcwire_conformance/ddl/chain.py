@@ -22,7 +22,6 @@ from cdcwire_conformance.ddl.definition import (
     read_create,
     read_table_name,
 )
-from cdcwire_conformance.ddl.errors import DdlError, NoTableError
 from cdcwire_conformance.ddl.keys import Key, read_key_parts
 from cdcwire_conformance.ddl.statements import (
     SqlText,
@@ -30,7 +29,7 @@ from cdcwire_conformance.ddl.statements import (
     lines_of_text,
     statements_of,
 )
-from cdcwire_conformance.ddl.tokens import Cursor, Token, tokens_of
+from cdcwire_conformance.ddl.tokens import Cursor, DdlError, NoTableError, Token, tokens_of
 
 _Place: TypeAlias = "tuple[str | None, str]"
 

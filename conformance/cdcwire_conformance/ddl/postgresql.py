@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import ABSENT
-from cdcwire_conformance.ddl.errors import DdlError
 from cdcwire_conformance.ddl.keys import Key, with_keys
 from cdcwire_conformance.ddl.postgresql_columns import ReadColumn, ReadTable, TableReader
 from cdcwire_conformance.ddl.postgresql_tokens import tokens_of
@@ -26,7 +25,7 @@ from cdcwire_conformance.ddl.postgresql_types import (
     with_label,
 )
 from cdcwire_conformance.ddl.statements import SqlText
-from cdcwire_conformance.ddl.tokens import Cursor
+from cdcwire_conformance.ddl.tokens import Cursor, DdlError
 
 _BETWEEN = r"(?:\s|/\*.*?\*/|--[^\n]*\n)+"
 _READ = re.compile(

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from cdcwire_conformance.ddl.errors import DdlError
+from cdcwire_conformance.ddl.tokens import DdlError
 
 Dialect: TypeAlias = Literal["mysql", "postgresql"]
 

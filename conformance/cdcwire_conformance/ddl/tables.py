@@ -1,4 +1,4 @@
-"""The tables that a text of SQL or a dump defines, as definitions of the model.
+"""The tables that SQL, a dump or a file of ``tables`` defines, as definitions of the model.
 
 Statements that make or change tables are carried out. USE names the schema of the tables after it.
 Everything else in a dump is skipped. The dialect is that of MySQL, MariaDB
@@ -7,13 +7,13 @@ and TiDB unless the text shows that it is PostgreSQL's.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.model.events import Table
 from cdcwire_conformance.ddl.chain import MysqlTables
-from cdcwire_conformance.ddl.errors import DdlError, NoTableError
 from cdcwire_conformance.ddl.postgresql import PostgresqlTables
 from cdcwire_conformance.ddl.statements import (
     lines_of_file,
@@ -21,6 +21,8 @@ from cdcwire_conformance.ddl.statements import (
     statements_of,
     with_dialect,
 )
+from cdcwire_conformance.ddl.tokens import DdlError, NoTableError
+from cdcwire_conformance.usage import UsageError, read_tables
 
 
 def parse_ddl(text: str, default_schema: str | None = None) -> tuple[Table, ...]:
@@ -60,3 +62,21 @@ def sent_columns(table: Table) -> Table:
     """Return a table with the columns that messages have: all but the virtual generated ones."""
     columns = table.columns or ()
     return replace(table, columns=tuple(c for c in columns if "virtual" not in c.roles))
+
+
+def read_definitions(tables: str | os.PathLike[str]) -> tuple[Table, ...]:
+    """Return the definitions in a text or in a file.
+
+    A text with spaces is DDL; any other is the name of a file, as a path is. A file of JSON is one
+    that ``cdcwire tables`` writes, any other is SQL.
+    Raises: DdlError, which is a ValueError; ValueError for JSON of another form; OSError.
+    """
+    if isinstance(tables, str) and len(tables.split()) > 1:
+        return parse_ddl(tables)
+    path = Path(tables)
+    if path.suffix in (".json", ".jsonl"):
+        try:
+            return read_tables(str(path))
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+    return read_ddl_file(path)

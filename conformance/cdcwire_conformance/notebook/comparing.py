@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 from cdcwire_conformance.cli import compare as command
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_run import compared
-from cdcwire_conformance.notebook.shown import NotebookComparison, OwnFolder
-from cdcwire_conformance.notebook.words import OptionParser, OptionValue, parsed
+from cdcwire_conformance.notebook.shown import (
+    NotebookComparison,
+    OptionParser,
+    OptionValue,
+    OwnFolder,
+    parsed,
+)
 from cdcwire_conformance.spark.session import DEFAULT_MASTER
 from cdcwire_conformance.usage import UsageError
 

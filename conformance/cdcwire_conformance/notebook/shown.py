@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import html
+import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from cdcwire_conformance.compare.document import document
 from cdcwire_conformance.compare.page import html_text
 from cdcwire_conformance.compare.report import text
-from cdcwire_conformance.compare.result import Comparison
+from cdcwire_conformance.compare.result import Comparison, Counts
+from cdcwire_conformance.compare.shown_text import key_text
 from cdcwire_conformance.extras import MissingExtraError, load_extra, load_library
-from cdcwire_conformance.notebook.rows import (
-    PATTERN_COLUMNS,
-    TABLE_COLUMNS,
-    pattern_rows,
-    table_rows,
-)
+from cdcwire_conformance.usage import UsageError
 from cdcwire_conformance.visible import visible_lines
 
 if TYPE_CHECKING:
@@ -115,3 +113,93 @@ def _frame(rows: Iterable[Sequence[object]], columns: Sequence[str]) -> pd.DataF
     import pandas as pd
 
     return pd.DataFrame(list(rows), columns=list(columns))
+
+
+COUNT_NAMES = tuple(asdict(Counts()))
+TABLE_COLUMNS = ("table", "equal", *COUNT_NAMES, "differing", "schema_differences", "notes")
+PATTERN_COLUMNS = ("table", "column", "type", "cause", "text", "count", "option", "example")
+
+
+def table_rows(found: Comparison) -> Iterator[tuple[object, ...]]:
+    """Yield ``TABLE_COLUMNS`` of each table. A table that was not read has no counts, but None."""
+    for table in found.tables:
+        counts = dict.fromkeys(COUNT_NAMES) if table.counts is None else asdict(table.counts)
+        differing = None if table.counts is None else table.differing
+        lines = ("\n".join(each) for each in (table.schema_differences, table.notes))
+        yield (table.table, table.is_equal, *counts.values(), differing, *lines)
+
+
+def pattern_rows(found: Comparison) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each pattern of each table, with ``PATTERN_COLUMNS``."""
+    for table in found.tables:
+        for each in table.patterns:
+            example = key_text(each.examples[0].key) if each.examples else None
+            yield (
+                table.table,
+                each.column,
+                each.type,
+                each.kind,
+                each.text,
+                each.count,
+                each.option,
+                example,
+            )
+
+
+Single: TypeAlias = "str | int | float | os.PathLike[str]"
+OptionValue: TypeAlias = "Single | bool | Iterable[Single] | Mapping[str, Single | bool] | None"
+
+
+class OptionParser(argparse.ArgumentParser):
+    """A parser that raises its errors and does not end the process."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error. Raises: UsageError."""
+        raise UsageError(message)
+
+
+def parsed(
+    parser: argparse.ArgumentParser, places: Sequence[str], options: Mapping[str, OptionValue]
+) -> argparse.Namespace:
+    """Return the arguments of a command, from its positional arguments and options by name.
+
+    Raises: TypeError for an unknown option, or a value of another type; UsageError.
+    """
+    words = [word for name, value in options.items() for word in _words(parser, name, value)]
+    return parser.parse_args([*words, "--", *places])
+
+
+def _words(parser: argparse.ArgumentParser, name: str, value: OptionValue) -> Iterator[str]:
+    """Yield an option as words of the command line."""
+    flag = f"--{name.rstrip('_').replace('_', '-')}"
+    action = next((each for each in parser._actions if flag in each.option_strings), None)
+    if action is None or isinstance(action, argparse._HelpAction):
+        raise TypeError(f"compare has no option {name}")
+    if value is None:
+        return
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False")
+        if value:
+            yield flag
+    elif isinstance(action, argparse._AppendAction):
+        yield from (f"{flag}={each}" for each in _several(name, value))
+    elif name == "columns" and not isinstance(value, str):
+        yield f"{flag}={','.join(_several(name, value))}"
+    elif isinstance(value, (str, int, float, os.PathLike)) and not isinstance(value, bool):
+        yield f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
+    else:
+        raise TypeError(f"{name} is one value")
+
+
+def _several(name: str, value: OptionValue) -> Iterator[str]:
+    """Yield the values of an option that may be given again: of one text, of texts, of pairs."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield f"{key}={str(each).lower() if isinstance(each, bool) else each}"
+    elif isinstance(value, Iterable):
+        yield from map(str, value)
+    else:
+        raise TypeError(f"{name} is a text, a list of texts, or a dict")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from cdcwire.core.context import Context
 from cdcwire.core.explanation import Explanation
@@ -14,11 +15,16 @@ from cdcwire.model.text import Json, event_to_json, table_to_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case, MessageFiles
+from cdcwire_conformance.corpus.json_form import json_text
+from cdcwire_conformance.corpus.rebuild import rebuild
+from cdcwire_conformance.corpus.store import VERSION_FILE, corpus_version
+from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.locate import find_focus
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.results import Outcome
 from cdcwire_conformance.run.selection import Task
+from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.features import features_of_sample
 from cdcwire_generators.samples import Sample
 
@@ -163,3 +169,36 @@ def case_document(case: Case) -> dict[str, Json]:
     }
     members = {name: value for name, value in document.items() if value or value == ""}
     return {**members, "messages": messages, "events": case.events}
+
+
+def save_cases(cases: Iterable[Case], root: Path) -> list[Path]:
+    """Write cases, their bytes, hexdumps and the index. Returns: the files of the new cases.
+
+    A case that the folder has is not written again. Raises: CorpusError, OSError.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    version = file_inside(root, VERSION_FILE)
+    if not version.exists():
+        version.write_text(f"{corpus_version()}\n", encoding="ascii")
+    written = []
+    for case in cases:
+        file = file_inside(root, f"{case.id}.json")
+        if not file.exists():
+            _write(with_files(case), file, root)
+            written.append(file)
+    rebuild(root)
+    return written
+
+
+def _write(case: Case, file: Path, root: Path) -> None:
+    folder = file.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for names, message in zip(case.files, case.messages, strict=True):
+        key = message.key if isinstance(message, KafkaMessage) else None
+        for name, content in ((names.key, key), (names.value, message.value)):
+            if name is not None and content is not None:
+                write_whole(file_inside(root, str(folder.relative_to(root) / name)), content)
+    for location, name in case.blob_files.items():
+        blob = file_inside(root, str(folder.relative_to(root) / name))
+        write_whole(blob, case.blobs[location])
+    write_whole(file, json_text(case_document(case)).encode())

@@ -3,9 +3,8 @@
 ``open_schemas`` makes of either the mapping that ``Context.schemas`` takes.
 """
 
-from cdcwire_conformance.registry.address import Address, parse_address
+from cdcwire_conformance.registry.address import Address, RegistryError, parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry, Level
-from cdcwire_conformance.registry.errors import RegistryError
 from cdcwire_conformance.registry.http import MAX_ANSWER_BYTES, RetryPolicy
 from cdcwire_conformance.registry.opening import Schemas, open_schemas
 

@@ -17,8 +17,7 @@ from urllib.parse import quote
 from cdcwire.apache_avro.schema_registry import ACCEPT, CONTENT_TYPE, registration
 from cdcwire.core.caches import BoundedCache
 from cdcwire.core.schemas import SchemaId
-from cdcwire_conformance.registry.address import Address, parse_address
-from cdcwire_conformance.registry.errors import RegistryError
+from cdcwire_conformance.registry.address import Address, RegistryError, parse_address
 from cdcwire_conformance.registry.http import (
     MAX_ANSWER_BYTES,
     Answer,

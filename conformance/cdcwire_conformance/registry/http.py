@@ -21,8 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.registry.address import Address
-from cdcwire_conformance.registry.errors import RegistryError
+from cdcwire_conformance.registry.address import Address, RegistryError
 
 MAX_ANSWER_BYTES = 8 << 20  # four times the longest schema text that the codec reads
 _PIECE_BYTES = 1 << 16

@@ -16,7 +16,25 @@ from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.protocol.requests import Command
-from cdcwire_conformance.run.property_run import PropertyRun
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRun:
+    """How the messages of a run were generated.
+
+    ``examples``: the limit per format and direction. ``seed``: the same seed gives the same
+    messages. ``asked``: how many different ones the testee was asked. ``kinds``: of failure.
+    ``shrinks``: how many times a smaller message of a kind was found. ``saved``: the files of the
+    golden cases that the run wrote.
+    """
+
+    examples: int
+    seed: int
+    asked: int = 0
+    kinds: int = 0
+    shrinks: int = 0
+    saved: tuple[str, ...] = ()
+
 
 Verdict: TypeAlias = Literal[
     "passed",

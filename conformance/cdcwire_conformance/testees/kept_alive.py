@@ -25,8 +25,7 @@ from cdcwire_conformance.protocol.answers import (
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import START_LINE, STOP_LINE, Request
 from cdcwire_conformance.testees.base import CannotStartError, FailureKind, NoAnswer, Reply
-from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits
-from cdcwire_conformance.testees.memory import over_limit_text
+from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits, over_limit_text
 from cdcwire_conformance.testees.pipes import (
     FITS_INTO_A_PIPE,
     Ended,

@@ -29,8 +29,7 @@ from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.messages import bytes_from_json
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
-from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits
-from cdcwire_conformance.testees.memory import over_limit_text
+from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits, over_limit_text
 from cdcwire_conformance.testees.pipes import RunResult, exit_text, run_once
 
 ACCEPTED, REJECTED = 0, 1

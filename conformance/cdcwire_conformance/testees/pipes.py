@@ -3,6 +3,7 @@
 Two threads per process read its outputs, so that neither pipe fills up while we wait for the other.
 This also works where pipes can't be polled. What is kept of either is bounded. A request that fits
 into the pipe is written at once: the pipe is empty, since the testee has answered the one before.
+Of standard error, head and tail are kept.
 """
 
 from __future__ import annotations
@@ -21,9 +22,7 @@ from typing import IO
 
 from cdcwire_conformance.interrupts import interrupts_wait
 from cdcwire_conformance.testees.base import CannotStartError
-from cdcwire_conformance.testees.captured import CapturedText
-from cdcwire_conformance.testees.limits import LINE_LIMIT
-from cdcwire_conformance.testees.memory import resident_memory
+from cdcwire_conformance.testees.limits import LINE_LIMIT, resident_memory
 from cdcwire_conformance.testees.processes import (
     kill,
     kill_labelled,
@@ -32,6 +31,52 @@ from cdcwire_conformance.testees.processes import (
     labelled_processes,
     process_tree,
 )
+
+STDERR_LIMIT = 64 * 1024
+_HEAD = STDERR_LIMIT // 2
+_TAIL = STDERR_LIMIT // 2
+
+
+class CapturedText:
+    """The output of a process since the last call of ``mark``.
+
+    Go and Java print the reason of a crash first, Python prints it last. Therefore both ends are
+    kept, and the middle is left out.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._total = 0
+
+    def add(self, piece: bytes) -> None:
+        """Add bytes that the process wrote."""
+        with self._lock:
+            self._total += len(piece)
+            room = _HEAD - len(self._head)
+            self._head += piece[:room]
+            self._tail += piece[room:]
+            if len(self._tail) > 2 * _TAIL:
+                del self._tail[:-_TAIL]
+
+    def mark(self) -> None:
+        """Forget what was written so far."""
+        with self._lock:
+            self._head.clear()
+            self._tail.clear()
+            self._total = 0
+
+    @property
+    def text(self) -> str:
+        """The bytes as text, with a line that counts the bytes left out."""
+        with self._lock:
+            tail = self._tail[-_TAIL:]
+            left_out = self._total - len(self._head) - len(tail)
+            between = f"\n… {left_out} bytes left out …\n".encode() if left_out else b""
+            data = bytes(self._head + between + tail)
+        return data.decode("utf-8", "backslashreplace").rstrip()
+
 
 FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
 _PIECE = 64 * 1024

@@ -31,8 +31,7 @@ from cdcwire.model.steps import IncompleteUpdateError
 from cdcwire.model.text import TextFormError, event_from_json, event_to_json
 from cdcwire_evidence.fuzz.inputs import Input
 from cdcwire_generators.comparing import common_part, plainly, texts_of
-from cdcwire_generators.expected import expected_feed
-from cdcwire_generators.messages import definitions_of
+from cdcwire_generators.messages import definitions_of, expected_feed
 from cdcwire_generators.round_trip import NotCarriedError
 
 _ONE = Decimal(1)

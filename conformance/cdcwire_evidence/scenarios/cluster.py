@@ -6,6 +6,7 @@ they are given. What they need of this project comes with ``spark-submit``, or i
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -21,7 +22,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cdcwire_evidence.loopback import free_port
-from cdcwire_evidence.scenarios.orphans import end_with_parent
+
+_SET_PARENT_DEATH_SIGNAL = 1
+_library = ctypes.CDLL(None)  # looked up here: between fork and exec nothing may be imported
+
+
+def end_with_parent() -> None:
+    """Let this process be ended when its parent has; ``preexec_fn`` of a subprocess."""
+    _library.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
 
 _STARTED_WITHIN = 60.0
 _ENDED_WITHIN = 60.0

@@ -10,13 +10,14 @@ import csv
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from cdcwire.core.context import Context
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
@@ -24,10 +25,9 @@ from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
-from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.feeds import QueueFeed as QueueFeed
 from cdcwire_evidence.scenarios.feeds import partitions_of
-from cdcwire_evidence.scenarios.frames import topic_of
 from cdcwire_evidence.scenarios.sample_table import (
     PLANTED_WITHIN,
     TABLE,
@@ -36,9 +36,85 @@ from cdcwire_evidence.scenarios.sample_table import (
     row_id,
 )
 from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
+from cdcwire_evidence.scenarios.topics import make_topic, produce
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def topic_of(kafka: Kafka, topic: str, partitions: Sequence[Sequence[KafkaMessage]]) -> str:
+    """Make a topic, send each list of messages to its partition, and return the topic's URL.
+
+    Raises: OSError if the broker refuses a message.
+    """
+    make_topic(kafka, topic, len(partitions))
+    for partition, messages in enumerate(partitions):
+        refused = produce(kafka, topic, messages, partition)
+        if refused:
+            raise OSError(f"{topic}: message {refused[0].number} is refused: {refused[0].reason}")
+    return f"kafka://{kafka.bootstrap}/{topic}"
+
+
+def rows_by_message(frame: DataFrame, place_of: Callable[[Any], Any]) -> dict[Any, list[str]]:
+    """Return the rows of a decoded frame, without their source, by the message that had them."""
+    found: dict[Any, list[str]] = {}
+    for row in frame.collect():
+        known = {name: value for name, value in row.asDict().items() if name != "source"}
+        found.setdefault(place_of(row["source"]), []).append(repr(known))
+    return found
+
+
+PART_SIZE = 5 << 20  # the smallest that S3 takes
+
+
+def s3_client() -> Any:
+    """Return a client of the store that the environment names."""
+    return load_requirement("boto3", "S3").client("s3")
+
+
+def make_bucket(name: str) -> str:
+    """Make a bucket and return its URL; what fsspec knows of stores is forgotten."""
+    load_requirement("s3fs", "S3").S3FileSystem.clear_instance_cache()
+    s3_client().create_bucket(Bucket=name)
+    return f"s3://{name}"
+
+
+def name_of(bucket: str) -> str:
+    """Return the name of a bucket's URL."""
+    return bucket.removeprefix("s3://")
+
+
+def keys(client: Any, name: str) -> Iterator[str]:
+    """Yield the names of all objects."""
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=name):
+        for each in page.get("Contents", ()):
+            yield each["Key"]
+
+
+def objects(bucket: str) -> dict[str, bytes]:
+    """Read all objects."""
+    client, name = s3_client(), name_of(bucket)
+    return {
+        key: client.get_object(Bucket=name, Key=key)["Body"].read() for key in keys(client, name)
+    }
+
+
+def put_in_parts(bucket: str, key: str, value: bytes, *, is_completed: bool = True) -> None:
+    """Upload an object in parts; an incomplete upload is not an object."""
+    client, name = s3_client(), name_of(bucket)
+    upload = client.create_multipart_upload(Bucket=name, Key=key)["UploadId"]
+    parts = []
+    for number, start in enumerate(range(0, len(value), PART_SIZE), start=1):
+        body = value[start : start + PART_SIZE]
+        target = {"Bucket": name, "Key": key, "UploadId": upload, "PartNumber": number}
+        parts.append(
+            {"PartNumber": number, "ETag": client.upload_part(**target, Body=body)["ETag"]}
+        )
+    if is_completed:
+        client.complete_multipart_upload(
+            Bucket=name, Key=key, UploadId=upload, MultipartUpload={"Parts": parts}
+        )
+
 
 PARTITIONS = 3
 IN_TOPICS: Mapping[str, dict[str, OptionValue]] = {

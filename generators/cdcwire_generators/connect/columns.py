@@ -19,16 +19,14 @@ from cdcwire.model.events import Image
 from cdcwire.model.floats import is_float32
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import UNAVAILABLE, Column, Value
-from cdcwire_generators.connect.conversion import (
+from cdcwire_generators.connect.temporal import temporal
+from cdcwire_generators.connect.times import (
     CONNECT_PREFIX,
     DATA_PREFIX,
     TIME_PREFIX,
     Conversion,
-    Modes,
-)
-from cdcwire_generators.connect.temporal import temporal
-from cdcwire_generators.connect.times import (
     Convert,
+    Modes,
     of_type,
     period,
     text_value,

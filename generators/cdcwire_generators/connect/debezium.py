@@ -30,7 +30,6 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import UNAVAILABLE, Column, TimeType, Value
-from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (
     CONNECT_FEED,
     INTEGER,
@@ -42,6 +41,7 @@ from cdcwire_generators.connect.round_trip import (
     text,
     tombstone,
 )
+from cdcwire_generators.connect.times import Modes
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.positions import with_mariadb_gtid
 from cdcwire_generators.round_trip import NotCarriedError, Options

@@ -14,7 +14,7 @@ from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowC
 from cdcwire.model.kinds import Value
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.connect.columns import renamed, sent_column, sent_row
-from cdcwire_generators.connect.conversion import Modes
+from cdcwire_generators.connect.times import Modes
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, RoundTrip
 

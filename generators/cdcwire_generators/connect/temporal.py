@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Value
-from cdcwire_generators.connect.conversion import (
+from cdcwire_generators.connect.times import (
     CONNECT_PREFIX,
+    DAY,
     TIME_PREFIX,
+    UTC,
     Conversion,
     Modes,
-)
-from cdcwire_generators.connect.times import (
-    DAY,
-    UTC,
     cdl_text,
     count_of,
     days,

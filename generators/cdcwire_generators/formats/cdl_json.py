@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Extra, Op, RowChange, Table
-from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (
     CONNECT_FEED,
     CONNECT_OPTIONS,
@@ -21,6 +20,7 @@ from cdcwire_generators.connect.round_trip import (
     text,
     tombstone,
 )
+from cdcwire_generators.connect.times import Modes
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options

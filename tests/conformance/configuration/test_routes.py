@@ -9,7 +9,7 @@ import pytest
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.storage.sent_columns import column_selectors, with_sent_columns
-from cdcwire_conformance.configuration.routes import routed_selectors
+from cdcwire_conformance.configuration.ticdc import routed_selectors
 
 
 def route(matcher: str, schema: str = "", table: str = "") -> dict[str, object]:

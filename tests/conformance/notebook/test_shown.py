@@ -20,13 +20,13 @@ from cdcwire_conformance.compare.result import (
     TableComparison,
 )
 from cdcwire_conformance.extras import MissingExtraError
-from cdcwire_conformance.notebook.rows import (
+from cdcwire_conformance.notebook.shown import (
     PATTERN_COLUMNS,
     TABLE_COLUMNS,
+    NotebookComparison,
     pattern_rows,
     table_rows,
 )
-from cdcwire_conformance.notebook.shown import NotebookComparison
 from cdcwire_conformance.visible import visible_lines
 
 HOSTILE = "\"'></iframe></pre><script>alert(1)</script><img src=//evil.example>\x1b[31m\u202e&amp;"

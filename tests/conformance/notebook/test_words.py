@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import compare as command
-from cdcwire_conformance.notebook.words import OptionParser, OptionValue, parsed
+from cdcwire_conformance.notebook.shown import OptionParser, OptionValue, parsed
 from cdcwire_conformance.usage import UsageError
 
 

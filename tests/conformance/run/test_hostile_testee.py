@@ -14,7 +14,7 @@ import pytest
 
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.testees import pipes
-from cdcwire_conformance.testees.memory import can_measure
+from cdcwire_conformance.testees.limits import can_measure
 from cdcwire_conformance.testees.processes import kill_labelled, labelled_processes
 
 pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")

@@ -25,7 +25,7 @@ from cdcwire_conformance.interrupts import Terminated, interrupts_raise, interru
 from cdcwire_conformance.processes import _without_lost_results
 from cdcwire_conformance.sources import messages_io
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.testees.memory import can_measure
+from cdcwire_conformance.testees.limits import can_measure
 from cdcwire_conformance.whole_files import whole_file
 
 pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")

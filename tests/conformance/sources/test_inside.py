@@ -12,8 +12,8 @@ from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.context import read_claim_checks
 from cdcwire_conformance.corpus.files import FolderFiles
 from cdcwire_conformance.corpus.store import load_case
-from cdcwire_conformance.property.saving import save_cases
-from cdcwire_conformance.registry.folder import read_schema_folder
+from cdcwire_conformance.property.cases import save_cases
+from cdcwire_conformance.registry.opening import read_schema_folder
 from cdcwire_conformance.sources.stores import LocalStore, StoreError
 
 SECRET = b"not for this prefix"

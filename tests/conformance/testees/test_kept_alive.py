@@ -14,10 +14,8 @@ import pytest
 
 from cdcwire_conformance.protocol import Description, Events, Rejected, Request
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAnswer
-from cdcwire_conformance.testees.captured import STDERR_LIMIT
-from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, Limits
-from cdcwire_conformance.testees.memory import can_measure
-from cdcwire_conformance.testees.pipes import LineProcess
+from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, Limits, can_measure
+from cdcwire_conformance.testees.pipes import STDERR_LIMIT, LineProcess
 from cdcwire_conformance.testees.processes import labelled_processes
 
 FAKE = str(Path(__file__).with_name("fake_testee.py"))

@@ -10,8 +10,7 @@ import pytest
 
 from cdcwire_conformance.configuration import ConfigurationError
 from cdcwire_conformance.usage import UsageError
-from cdcwire_evidence.readers.__main__ import line_of, runs_of
-from cdcwire_evidence.readers.judged import judge
+from cdcwire_evidence.readers.__main__ import judge, line_of, runs_of
 from cdcwire_evidence.readers.listed import ListedReader, read_list
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ import pytest
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.producers.captures import ENGINES, Engine
-from cdcwire_evidence.producers.recording import Recording, recorded
+from cdcwire_evidence.producers.feeds import Recording, recorded
 from cdcwire_evidence.registry.apicurio import UnavailableError
 
 PROJECT = Path(__file__).parents[3] / "adapters" / "debezium"

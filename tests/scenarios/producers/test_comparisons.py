@@ -14,9 +14,8 @@ from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.notebook import compare
 from cdcwire_conformance.sources.tables import PASSWORD_VARIABLE
 from cdcwire_evidence.producers.captures import ENGINES, USER
-from cdcwire_evidence.producers.feeds import CAPTURES, reading_options, write_feeds
+from cdcwire_evidence.producers.feeds import CAPTURES, Recording, reading_options, write_feeds
 from cdcwire_evidence.producers.losses import LOSSES, Difference, Loss
-from cdcwire_evidence.producers.recording import Recording
 
 # PySpark leaves sockets open when what they belong to is collected.
 pytestmark = [

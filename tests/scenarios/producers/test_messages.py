@@ -16,7 +16,7 @@ from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format
 from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.producers.captures import MAXWELLS, Engine
-from cdcwire_evidence.producers.recording import Recording
+from cdcwire_evidence.producers.feeds import Recording
 
 JSON, AVRO, MAXWELL = map(get_format, ("debezium-json", "debezium-avro", "maxwell-json"))
 

@@ -11,7 +11,7 @@ from cdcwire.registry import get_format
 from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.producers.captures import Engine
 from cdcwire_evidence.producers.expected import expected_value, same_value
-from cdcwire_evidence.producers.recording import Recording
+from cdcwire_evidence.producers.feeds import Recording
 from cdcwire_evidence.producers.workload import KINDS
 
 JSON = get_format("debezium-json")

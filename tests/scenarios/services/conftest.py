@@ -20,7 +20,6 @@ import pytest
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
 from cdcwire_evidence.scenarios import load_requirement
-from cdcwire_evidence.scenarios.buckets import make_bucket
 from cdcwire_evidence.scenarios.certificates import make_authority, make_certificate
 from cdcwire_evidence.scenarios.containers import (
     LABEL,
@@ -35,6 +34,7 @@ from cdcwire_evidence.scenarios.containers import (
     wait_for_kafka,
     wait_for_store,
 )
+from cdcwire_evidence.scenarios.everywhere import make_bucket
 from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, record_not_run
 from cdcwire_evidence.scenarios.services import (
     Kafka,

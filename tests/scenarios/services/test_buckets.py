@@ -32,14 +32,14 @@ from cdcwire_conformance.sources.storage.prefix import PrefixFile, list_prefix, 
 from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import Store, StoreError, open_store
-from cdcwire_evidence.scenarios.buckets import (
+from cdcwire_evidence.scenarios.containers import MinioContainer
+from cdcwire_evidence.scenarios.everywhere import (
     make_bucket,
     name_of,
     objects,
     put_in_parts,
     s3_client,
 )
-from cdcwire_evidence.scenarios.containers import MinioContainer
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,

@@ -28,7 +28,7 @@ from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios import load_requirement
-from cdcwire_evidence.scenarios.buckets import keys, name_of, s3_client
+from cdcwire_evidence.scenarios.everywhere import keys, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import QueueFeed, events_of, make_feed
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (

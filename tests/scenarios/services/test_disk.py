@@ -16,8 +16,8 @@ from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import LocalStore, StoreError, open_store
 from cdcwire_evidence import program
 from cdcwire_evidence.scenarios import load_requirement, small_disk
-from cdcwire_evidence.scenarios.buckets import keys, make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.containers import KafkaContainer, MinioContainer
+from cdcwire_evidence.scenarios.everywhere import keys, make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import events_of, make_feed
 from cdcwire_evidence.scenarios.ledger import count, record_not_run, recorded
 from cdcwire_evidence.scenarios.prefixes import (

@@ -23,8 +23,8 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.loopback import free_port
+from cdcwire_evidence.scenarios.everywhere import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, make_partitions
-from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import make_topic, produce, producer, remove_records

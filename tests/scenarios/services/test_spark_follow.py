@@ -21,9 +21,10 @@ import pytest
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import Image, RowChange
+from cdcwire_evidence.scenarios.cluster import end_with_parent
 from cdcwire_evidence.scenarios.containers import KafkaContainer
+from cdcwire_evidence.scenarios.everywhere import topic_of
 from cdcwire_evidence.scenarios.feeds import make_partitions
-from cdcwire_evidence.scenarios.frames import topic_of
 from cdcwire_evidence.scenarios.growing import (
     PARTITIONS,
     ROWS,
@@ -33,7 +34,6 @@ from cdcwire_evidence.scenarios.growing import (
     position_of,
 )
 from cdcwire_evidence.scenarios.ledger import Counts, count, recorded
-from cdcwire_evidence.scenarios.orphans import end_with_parent
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import ends_of, produce
 

@@ -22,7 +22,7 @@ from cdcwire_conformance.registry import ConfluentRegistry, RetryPolicy, client,
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
 from cdcwire_evidence.scenarios.containers import RegistryContainer
-from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.everywhere import topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.registry_proxy import proxy_to
 from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry

@@ -24,9 +24,8 @@ from cdcwire_conformance.sources.storage.generating import restart_points, write
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.loopback import free_port
-from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
+from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, s3_client, topic_of
 from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
-from cdcwire_evidence.scenarios.frames import topic_of
 from cdcwire_evidence.scenarios.http_proxy import Answer
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of

@@ -18,8 +18,8 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire_evidence.scenarios.everywhere import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
-from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import produce, remove_records

@@ -8,7 +8,7 @@ from cdcwire.apache_avro.envelope import Registry
 from cdcwire.apache_avro.sources import MemorySource
 from cdcwire.core.schemas import SchemaId
 from cdcwire_conformance.registry import RegistryError
-from cdcwire_conformance.registry.folder import SUFFIX, read_schema_folder
+from cdcwire_conformance.registry.opening import SUFFIX, read_schema_folder
 
 
 class FolderSource:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from cdcwire_conformance.families.avro_lenient import reads_int_as_long
+from cdcwire_conformance.families.lenient import reads_int_as_long
 from cdcwire_conformance.formats.avro.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.avro.mutations import RULES
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_text

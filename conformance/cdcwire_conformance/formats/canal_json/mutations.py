@@ -20,8 +20,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
     FormatRules,
     reads_as_json,
 )
-from cdcwire_conformance.families.compressed import compression_layers
-from cdcwire_conformance.families.storage_mutations import is_read
+from cdcwire_conformance.families.mutations import compression_layers, is_read
 
 _WHITE_SPACE = b" \t\r\n"
 _LONG_PART = 512  # every byte of a message is alike; its fields are what differs

@@ -17,7 +17,7 @@ from itertools import pairwise
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
-from cdcwire_conformance.families.storage_mutations import is_read
+from cdcwire_conformance.families.mutations import is_read
 
 _CRLF = b"\r\n"
 _WHITE_SPACE = b" \t\r\n"

@@ -23,7 +23,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
     NumberRule,
     Site,
 )
-from cdcwire_conformance.families.compressed import compression_layers
+from cdcwire_conformance.families.mutations import compression_layers
 
 _NUMBER_BYTES = 8
 _EVENT_TYPES = frozenset({"open-protocol: event types"})

@@ -1,10 +1,11 @@
-"""All pages of the site of results."""
+"""All pages of the site of results, and its feed of new cases, in Atom."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
@@ -12,9 +13,9 @@ from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
 from cdcwire_conformance.corpus.derive import SIGN
 from cdcwire_conformance.corpus.store import corpus_version, load_cases, retired_ids
+from cdcwire_conformance.output.badge import badge_files
 from cdcwire_conformance.output.html.render import own_file, render_template
 from cdcwire_conformance.output.html.verify_page import witness_names_of
-from cdcwire_conformance.output.results.badges import badge_files
 from cdcwire_conformance.output.results.case_pages import (
     Answer,
     answers_by_case,
@@ -22,13 +23,13 @@ from cdcwire_conformance.output.results.case_pages import (
     index_page,
 )
 from cdcwire_conformance.output.results.chart import chart_of
-from cdcwire_conformance.output.results.feed import feed_text, new_cases
 from cdcwire_conformance.output.results.history import (
     ASKED,
     Reader,
     Release,
     passed_text,
     readers_of,
+    version_order,
 )
 from cdcwire_conformance.output.results.stored import StoredRun, Unreadable
 from cdcwire_conformance.visible import visible
@@ -266,3 +267,72 @@ def _bugs(run: StoredRun, known: KnownCases) -> list[tuple[str, list[str]]]:
                 if case.id not in cases:
                     cases.append(case.id)
     return sorted(found.items())
+
+
+_MOST_ENTRIES = 50
+_MOST_LINKS = 200  # of one entry
+_FEED = "cdcwire: new cases"
+
+
+@dataclass(frozen=True, slots=True)
+class NewCases:
+    """The cases of one format that came with one version of the corpus.
+
+    ``day``: the first day on which a run used this version.
+    """
+
+    id: str
+    version: str
+    format: str
+    day: str
+    cases: Sequence[Case]
+    shown: Sequence[Case]
+
+
+def new_cases(
+    cases: Iterable[Case], with_page: Collection[str], runs: Iterable[StoredRun]
+) -> list[NewCases]:
+    """Return the entries, the newest version first. ``with_page``: ids that the site shows."""
+    days = _days(runs)
+    grouped: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        if case.id in with_page:
+            grouped.setdefault((case.since, case.format), []).append(case)
+    ordered = sorted(grouped, key=lambda key: version_order(key[0]), reverse=True)
+    return [
+        NewCases(
+            f"urn:uuid:{uuid5(NAMESPACE_URL, f'cdcwire:corpus/{version}/{name}')}",
+            version,
+            name,
+            _day(days, version),
+            grouped[version, name],
+            grouped[version, name][:_MOST_LINKS],
+        )
+        for version, name in ordered[:_MOST_ENTRIES]
+    ]
+
+
+def _days(runs: Iterable[StoredRun]) -> Mapping[str, str]:
+    """Return the first day of each version of the corpus among the runs."""
+    days: dict[str, str] = {}
+    for run in runs:
+        days[run.corpus] = min(days.get(run.corpus, run.date), run.date)
+    return days
+
+
+def _day(days: Mapping[str, str], version: str) -> str:
+    """Return the first day on which this version, or a later one, was used."""
+    reached = [day for known, day in days.items() if version_order(known) >= version_order(version)]
+    return min(reached or days.values())
+
+
+def feed_text(entries: Sequence[NewCases], base_url: str) -> str:
+    """Return the feed. ``base_url``: the address of the site; links are relative without it."""
+    return render_template(
+        "new-cases.atom",
+        entries=entries,
+        title=_FEED,
+        id=f"urn:uuid:{uuid5(NAMESPACE_URL, _FEED)}",
+        base_url=base_url,
+        updated=max((entry.day for entry in entries), default="1970-01-01"),
+    )

@@ -15,9 +15,8 @@ from dataclasses import replace
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column
 from cdcwire.storage.schema_files import SchemaFile, renamed_from
-from cdcwire_conformance.ddl.errors import DdlError
 from cdcwire_conformance.ddl.tables import parse_ddl
-from cdcwire_conformance.ddl.tokens import Cursor, Token, tokens_of
+from cdcwire_conformance.ddl.tokens import Cursor, DdlError, Token, tokens_of
 from cdcwire_conformance.extras import MissingExtraError
 
 _Columns = dict[str, Column]

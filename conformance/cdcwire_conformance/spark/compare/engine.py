@@ -26,9 +26,8 @@ from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import Comparison, TableComparison, UnreadableMessage
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.spark.compare.differences import begin_differences
 from cdcwire_conformance.spark.compare.large_tables import compare_large
-from cdcwire_conformance.spark.compare.shuffle import Side, sent_rows
+from cdcwire_conformance.spark.compare.shuffle import Side, begin_differences, sent_rows
 from cdcwire_conformance.spark.compare.small_tables import compare_group, groups_of_small
 from cdcwire_conformance.spark.reading.frames import decode_tables_frame
 from cdcwire_conformance.spark.reading.workers import SparkWorkers

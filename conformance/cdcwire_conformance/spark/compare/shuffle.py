@@ -18,7 +18,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.compare.difference_files import rows_of_differences
+from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_differences
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import SharePass, job_for, passes_of
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, Write
@@ -26,10 +26,10 @@ from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import RowDifference
 from cdcwire_conformance.compare.rules import CompareOptions
-from cdcwire_conformance.spark.compare.differences import append_differences
 from cdcwire_conformance.spark.reading.frames import decode_tables_frame
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import SparkSession
 
 Send: TypeAlias = "Callable[[int, pa.RecordBatch], Iterable[tuple[int, pa.RecordBatch]]]"
@@ -195,3 +195,21 @@ def _with_file_topics(batch: pa.RecordBatch) -> pa.RecordBatch:
     placed = pa.StructArray.from_arrays(arrays, fields=fields, mask=source.is_null())
     place = batch.schema.get_field_index("source")
     return batch.set_column(place, batch.schema.field(place), placed)
+
+
+_SCHEMA = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
+
+
+def begin_differences(spark: SparkSession, folder: str) -> None:
+    """Write no difference, so that the folder can be read if none comes.
+
+    Raises: SchemaError for a folder that has anything.
+    """
+    check_empty(folder)
+    spark.createDataFrame([], _SCHEMA).coalesce(1).write.mode("append").parquet(folder)
+
+
+def append_differences(spark: SparkSession, rows: RDD[tuple[Any, ...]], folder: str) -> None:
+    """Add rows of ``rows_of_difference`` to the folder."""
+    frame = spark.createDataFrame(rows, _SCHEMA, verifySchema=False)
+    frame.write.mode("append").parquet(folder)

@@ -1,11 +1,12 @@
-"""Changes inside the compression that the option for large messages names."""
+"""Parts of the rules of derived cases: compressed messages, and files without rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from cdcwire.core.context import Context
+from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Layer
 
 _OPTION = "large-message-handle-compression"
@@ -17,3 +18,8 @@ def compression_layers(raw: bytes, context: Context) -> Iterator[Layer]:
     if known is not None:
         with suppress(ValueError):
             yield Layer(known.decompress(raw), known.compress)
+
+
+def is_read(spans: Sequence[Span]) -> bool:
+    """Return whether a reader of rows looks into a file: not into an index file."""
+    return not all(span.clause == "storage: index files" for span in spans)

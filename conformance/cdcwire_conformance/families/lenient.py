@@ -1,10 +1,22 @@
-"""The liberties of readers of Avro."""
+"""The liberties of readers of Kafka Connect's JSON and of Avro."""
 
 from __future__ import annotations
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
+
+CONNECT_UNCHECKED: frozenset[str] = frozenset(
+    {"connect: limits", "connect: time values", "connect: null values"}
+)
+
+CONNECT_SCALARS: frozenset[str] = frozenset(
+    {
+        *("connect: integer values", "connect: float values", "connect: boolean values"),
+        *("connect: string values",),
+    }
+)
+
 
 _LONG_BYTES = 10
 
