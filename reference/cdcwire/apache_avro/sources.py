@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import uuid
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
 from cdcwire.apache_avro.schema import parse_schema
 from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.core.context import Context
@@ -26,6 +27,7 @@ SCHEMAS = "schemas"
 SCHEMA_SUFFIX = ".avsc"
 
 _MAX_ID = (1 << 31) - 1
+_Plan = TypeVar("_Plan")
 _NAMESPACE = uuid.UUID("00000000-0000-0000-0000-000000000000")
 
 
@@ -140,6 +142,25 @@ class KnownSchemas:
     def register(self, subject: str, text: str) -> SchemaId:
         """Reject every registration. Raises: EncodeError."""
         raise EncodeError("schemas that are only read take no new one", CLAUSE)
+
+
+def plan_of_id(
+    source: SchemaSource, schema_id: SchemaId, place: int, plan_of_text: Callable[[str], _Plan]
+) -> _Plan:
+    """Return the plan of the text of an id that is at ``place``; all errors are there.
+
+    Raises: DecodeError, also for an unknown id.
+    """
+    text = source.get(schema_id)
+    if text is None:
+        problem = f"schema id {schema_id} is not known; pass schemas (--schema)"
+        raise DecodeError(problem, place, CLAUSE)
+    try:
+        return plan_of_text(text)
+    except DecodeError as error:
+        in_text = f"byte {error.offset} of the text: " if error.clause == SCHEMA_TEXT else ""
+        problem = f"schema {schema_id}: {in_text}{error.problem}"
+        raise DecodeError(problem, place, error.clause, error.path) from None
 
 
 def _id_of(name: str) -> SchemaId:

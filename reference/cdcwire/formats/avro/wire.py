@@ -14,10 +14,8 @@ from cdcwire.apache_avro.binary import (
 )
 from cdcwire.apache_avro.binary import read_bytes as read_datum_bytes
 from cdcwire.apache_avro.envelope import ID_OFFSETS, read_envelope, write_envelope
-from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_CLAUSE
 from cdcwire.apache_avro.schema import Datum, Primitive
-from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
-from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource
+from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, plan_of_id
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.reader import Reader
@@ -163,26 +161,11 @@ def read_datums(
     """Read an envelope and the record after it. Raises: DecodeError."""
     schema_id = read_envelope(reader, settings.registry)
     place = ID_OFFSETS[settings.registry]
-    text = source.get(schema_id)
-    if text is None:
-        raise DecodeError(
-            f"schema id {schema_id} is not known; pass schemas (--schema)", place, REGISTRY
-        )
-    plan = _plan(text, place, str(schema_id))
+    plan = plan_of_id(source, schema_id, place, plan_of_text)
     record = plan.record
     if not selection.wants(schema_of_namespace(record.namespace), record.name):
         return Datums(schema_id, (), plan)
     return Datums(schema_id, read_record(reader, plan, ()), plan)
-
-
-def _plan(text: str, place: int, schema_id: str) -> RecordPlan:
-    """Return the plan of a text; what is wrong with it is reported at the id that leads to it."""
-    try:
-        return plan_of_text(text)
-    except DecodeError as error:
-        in_text = f"byte {error.offset} of the text: " if error.clause == SCHEMA_CLAUSE else ""
-        problem = f"schema {schema_id}: {in_text}{error.problem}"
-        raise DecodeError(problem, place, error.clause, error.path) from None
 
 
 def _read_value(

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
-from cdcwire.apache_avro.sources import CLAUSE as REGISTRY
-from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource
+from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, plan_of_id
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.fields import Fields, Origin
@@ -145,12 +143,7 @@ def read_part(
     with step(part):
         schema_id = read_framing(reader, framing, headers, part)
         place = min(ID_OFFSET[framing], reader.end)
-        text = schemas.get(schema_id)
-        if text is None:
-            raise DecodeError(
-                f"schema id {schema_id} is not known; pass schemas (--schema)", place, REGISTRY
-            )
-        plan = _plan(text, place, f"{schema_id}")
+        plan = plan_of_id(schemas, schema_id, place, plan_of_text)
         start = reader.offset
         try:
             payload = plan.read(reader)
@@ -173,16 +166,6 @@ def _place(data: bytes, start: int, plan: DatumPlan, path: Path) -> int:
             if span.path[:size] == path[:size]:
                 return span.start
     return start
-
-
-def _plan(text: str, place: int, schema_id: str) -> DatumPlan:
-    """Return the plan of a text; what is wrong with it is reported at the id that leads to it."""
-    try:
-        return plan_of_text(text)
-    except DecodeError as error:
-        in_text = f"byte {error.offset} of the text: " if error.clause == SCHEMA_TEXT else ""
-        problem = f"schema {schema_id}: {in_text}{error.problem}"
-        raise DecodeError(problem, place, error.clause, error.path) from None
 
 
 def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
