@@ -9,10 +9,12 @@ since it would hide a value that was lost.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
+from functools import wraps
 
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN
-from cdcwire.core.releases import ReleaseChange, Shown
+from cdcwire.core.releases import Explains, ReleaseChange, Shown
 from cdcwire.model.kinds import UNAVAILABLE
 
 _BINLOGS = frozenset({BINLOG.name, GTID.name})
@@ -24,8 +26,19 @@ _LARGEST_INT = 2**31 - 1  # of Java: more nanoseconds become this
 _FRACTIONS = ((10_000, 8), (100, 15), (1, 20))
 
 
-def _explains_negative_time(kind: str, before: Shown, after: Shown) -> bool:
-    if kind != "time" or not isinstance(before, str) or not isinstance(after, str):
+def _of_texts(explains: Callable[[str, str, str], bool]) -> Explains:
+    """Return the function that explains two texts, and no NULL or missing value."""
+
+    @wraps(explains)
+    def explains_texts(kind: str, before: Shown, after: Shown) -> bool:
+        return isinstance(before, str) and isinstance(after, str) and explains(kind, before, after)
+
+    return explains_texts
+
+
+@_of_texts
+def _explains_negative_time(kind: str, before: str, after: str) -> bool:
+    if kind != "time":
         return False
     wrong, right = map(_NEGATIVE_TIME.fullmatch, (before, after))
     if wrong is None or right is None:
@@ -35,11 +48,10 @@ def _explains_negative_time(kind: str, before: Shown, after: Shown) -> bool:
     return _micros(*own) + own_fraction in _read_wrongly(packed, fraction)
 
 
-def _explains_lost_sign(kind: str, before: Shown, after: Shown) -> bool:
+@_of_texts
+def _explains_lost_sign(kind: str, before: str, after: str) -> bool:
     # A snapshot has a text, whose hours were read as a number: -00 is 0.
-    return (
-        kind == "time" and isinstance(before, str) and before[:3] == "00:" and after == f"-{before}"
-    )
+    return kind == "time" and before[:3] == "00:" and after == f"-{before}"
 
 
 def _parts(time: re.Match[str]) -> tuple[int, int, int, int]:
@@ -107,10 +119,9 @@ _TODAYS = -32045  # in the formula of the day number: the centuries that have no
 _JULIAN = -32083
 
 
-def _explains_julian_date(kind: str, before: Shown, after: Shown) -> bool:
+@_of_texts
+def _explains_julian_date(kind: str, before: str, after: str) -> bool:
     if not kind.startswith(("datetime", "timestamp")):
-        return False
-    if not isinstance(before, str) or not isinstance(after, str):
         return False
     wrong, right = map(_MOMENT.fullmatch, (before, after))
     if wrong is None or right is None or wrong[4] != right[4]:
@@ -131,8 +142,9 @@ def _day_of(date: tuple[int, int, int], calendar: int) -> int:
     return day + (153 * months + 2) // 5 + 365 * years + leap_days + calendar
 
 
-def _explains_money(kind: str, before: Shown, after: Shown) -> bool:
-    if not kind.startswith("decimal") or not isinstance(before, str) or not isinstance(after, str):
+@_of_texts
+def _explains_money(kind: str, before: str, after: str) -> bool:
+    if not kind.startswith("decimal"):
         return False
     exact = Decimal(after)
     if abs(exact) < 2**53 / 100 or not exact.is_finite():
@@ -140,19 +152,17 @@ def _explains_money(kind: str, before: Shown, after: Shown) -> bool:
     return Decimal(before) == Decimal(repr(float(exact))).quantize(exact)
 
 
-def _explains_wrapped_integer(kind: str, before: Shown, after: Shown) -> bool:
-    if not kind.startswith("int") or not isinstance(before, str) or not isinstance(after, str):
-        return False
-    return int(before) < 0 and int(before) + 2**32 == int(after)
+@_of_texts
+def _explains_wrapped_integer(kind: str, before: str, after: str) -> bool:
+    return kind.startswith("int") and int(before) < 0 and int(before) + 2**32 == int(after)
 
 
 _ESCAPED = re.compile(r"\\([,\\])")
 
 
-def _explains_label(kind: str, before: Shown, after: Shown) -> bool:
+@_of_texts
+def _explains_label(kind: str, before: str, after: str) -> bool:
     if not kind.startswith(("enum", "set", "text")):
-        return False
-    if not isinstance(before, str) or not isinstance(after, str):
         return False
     escaped = after.replace(",", "\\,")  # as rows of the log had it
     return before in (escaped, _ESCAPED.sub(r"\1", escaped))
