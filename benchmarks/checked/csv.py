@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 from benchmarks.checked import irregular
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
 from cdcwire.core.errors import step
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.rows import NOTHING_ELSE, Row, new_row
-from cdcwire.formats.csv.fast import _UINT64_END, RowDecoder, RowPlan
+from cdcwire.formats.csv.fast import RowDecoder, RowPlan
 from cdcwire.formats.csv.row_patterns import _BASE64, _FLOAT
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.values import ColumnCodec
@@ -86,7 +87,7 @@ class PlanDecoder(RowDecoder):
                     raise Irregular
                 if fields[-1][2] != "\r\n" or op[::2] != ('"', ",") or op[1] not in _OPS:
                     raise Irregular
-                if _DIGITS(commit_ts[1]) is None or int(commit_ts[1]) >= _UINT64_END:
+                if _DIGITS(commit_ts[1]) is None or int(commit_ts[1]) >= UINT64_END:
                     raise Irregular
                 values = tuple(
                     [

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.limits import INT64_END
 from cdcwire.core.message import Message
 from cdcwire.format import Format
 from cdcwire.model import kinds
@@ -48,7 +49,7 @@ def set_cut_at_comma(column: Column, value: Value) -> Value:
 def signed_for_unsigned(column: Column, value: Value) -> Value:
     """Read an unsigned integer of 64 bits as signed."""
     is_unsigned = isinstance(column.type, kinds.IntType) and column.type.unsigned
-    return value - (1 << 64) if is_unsigned and value >= 1 << 63 else value
+    return value - (1 << 64) if is_unsigned and value >= INT64_END else value
 
 
 @wrong_values("BIT(64) is read as signed", "C2", "open/45")

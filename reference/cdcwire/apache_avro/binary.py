@@ -12,6 +12,7 @@ from collections.abc import Callable
 from cdcwire.apache_avro import schema
 from cdcwire.apache_avro.schema import Branch, Datum
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import write_varint
 from cdcwire.model.paths import Path
@@ -350,7 +351,7 @@ def _write_int(out: bytearray, value: Datum) -> None:
 
 
 def _write_long(out: bytearray, value: Datum) -> None:
-    if not _is_int(value) or not -1 << 63 <= value < 1 << 63:
+    if not _is_int(value) or not INT64_START <= value < INT64_END:
         raise _wrong(value, "a long of 64 bits")
     write_varint(out, value, VARINTS)
 

@@ -147,7 +147,7 @@ class KnownSchemas:
 def plan_of_id(
     source: SchemaSource, schema_id: SchemaId, place: int, plan_of_text: Callable[[str], _Plan]
 ) -> _Plan:
-    """Return the plan of the text of an id that is at ``place``; all errors are there.
+    """Return the plan of the text of an id that is at ``place``, as are all errors.
 
     Raises: DecodeError, also for an unknown id.
     """

@@ -17,6 +17,7 @@ from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.style import Style
 from cdcwire.connect.types import SPATIAL, declared_spatial, sent_spatial
 from cdcwire.core.errors import step
+from cdcwire.core.limits import INT64_END
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
@@ -30,7 +31,6 @@ _TEXTS = "texts"  # on an unsigned integer: its text is digits, not a Decimal
 _MAPS = "maps"  # on JSON: it may also be sent as a map of texts
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
-_INT64_END = 1 << 63
 _UNSIGNED = Schema(
     "bytes",
     True,
@@ -177,7 +177,7 @@ def _is_map_of_texts(value: JsonObject) -> bool:
 
 
 def _is_beyond_int64(number: Number) -> bool:
-    return number.is_integer and 19 <= number.digits <= 20 and int(number.text) >= _INT64_END
+    return number.is_integer and 19 <= number.digits <= 20 and int(number.text) >= INT64_END
 
 
 def _is_decimal_text(schema: Schema, text: str) -> bool:

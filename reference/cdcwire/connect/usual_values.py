@@ -22,6 +22,7 @@ from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.connect.values import write_value
 from cdcwire.core.base64_text import write_base64
 from cdcwire.core.compiled import Irregular, Usual, Write, Writer
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.model import kinds
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column
@@ -35,7 +36,6 @@ from cdcwire.mysql.usual_texts import (
 from cdcwire.mysql.value_texts import integer_range
 
 _MAX_TEXTS = 256  # of one column
-_INT64 = 1 << 63
 _EPOCH = datetime.fromisoformat("1970-01-01")
 _EPOCH_DAY = _EPOCH.toordinal()
 _OTHER_ESCAPES = re.compile(r"\\(?:\\|u00[01][a-f])|[\U00010000-\U0010ffff]")
@@ -110,7 +110,7 @@ def int64_text(value: int | None) -> str:
     """Return an optional integer as JSON. Raises: Irregular for what is not an int64."""
     if value is None:
         return "null"
-    if type(value) is not int or not -_INT64 <= value < _INT64:
+    if type(value) is not int or not INT64_START <= value < INT64_END:
         raise Irregular
     return str(value)
 
@@ -134,7 +134,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _unsigned_bytes(value: Any) -> str:
-    if type(value) is not int or not 0 <= value < 1 << 64:
+    if type(value) is not int or not 0 <= value < UINT64_END:
         raise Irregular
     return f'"{write_base64(value.to_bytes(value.bit_length() // 8 + 1, "big"))}"'
 

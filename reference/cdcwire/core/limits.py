@@ -18,7 +18,7 @@ MAX_NAME_BYTES = 1024
 """The longest name in JSON. A name of TiDB has at most 64 characters."""
 MAX_JSON_DEPTH = 8
 """The deepest nesting of JSON in the formats of TiCDC."""
-INT64_END, UINT64_END = 1 << 63, 1 << 64
+INT64_START, INT64_END, UINT64_END = -(1 << 63), 1 << 63, 1 << 64
 FREE_SCALE = 64
 """A scale or exponent up to this, in either direction, is not counted."""
 MAX_FAST_JSON_BYTES = 2 * MAX_JSON_VALUES - 2

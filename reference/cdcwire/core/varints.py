@@ -6,10 +6,10 @@ Craft, Avro and protobuf use the same ones. Non-minimal forms (``80 00``) are re
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.reader import Reader
 
 _MORE = 0x80
-_UINT64_END = 1 << 64
 
 
 def read_uvarint(reader: Reader, clause: str) -> int:
@@ -28,7 +28,7 @@ def read_uvarint(reader: Reader, clause: str) -> int:
         byte = reader.byte(clause)
         value |= (byte & 0x7F) << shift
         if byte < _MORE:
-            if value >= _UINT64_END:
+            if value >= UINT64_END:
                 break
             return value
     raise DecodeError("varint exceeds 64 bits", start, clause)
@@ -46,7 +46,7 @@ def read_varint(reader: Reader, clause: str) -> int:
 
 def write_uvarint(out: bytearray, value: int, clause: str) -> None:
     """Append the shortest unsigned varint. Raises: EncodeError outside [0, 2**64)."""
-    if not 0 <= value < _UINT64_END:
+    if not 0 <= value < UINT64_END:
         raise EncodeError(f"{value} is not an unsigned 64-bit integer", clause)
     while value >= _MORE:
         out.append(value & 0x7F | _MORE)
@@ -56,6 +56,6 @@ def write_uvarint(out: bytearray, value: int, clause: str) -> None:
 
 def write_varint(out: bytearray, value: int, clause: str) -> None:
     """Append the shortest zigzag varint. Raises: EncodeError outside [-2**63, 2**63)."""
-    if not -(1 << 63) <= value < 1 << 63:
+    if not INT64_START <= value < INT64_END:
         raise EncodeError(f"{value} is not a signed 64-bit integer", clause)
     write_uvarint(out, value << 1 if value >= 0 else (~value << 1) | 1, clause)

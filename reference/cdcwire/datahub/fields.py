@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END
 from cdcwire.model import kinds
 from cdcwire.model.floats import is_float32, narrow_float32, read_float32
 
@@ -109,7 +110,7 @@ def check_value(type_: FieldType, value: FieldValue) -> str:
         case "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT":
             return "" if _is_integer(value, integer_end(type_)) else _not_a(type_, value)
         case "TIMESTAMP":
-            if not _is_integer(value, 1 << 63):
+            if not _is_integer(value, INT64_END):
                 return _not_a(type_, value)
             count = cast(int, value)
             is_inside = MIN_TIMESTAMP <= count <= MAX_TIMESTAMP

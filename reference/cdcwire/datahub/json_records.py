@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -177,7 +178,7 @@ def _integer(members: Mapping[str, Member], name: str) -> int | None:
     number = member.value
     if isinstance(number, Number) and number.is_integer and number.digits <= _INT64_DIGITS:
         value = int(number.text)
-        if -(1 << 63) <= value < 1 << 63:
+        if INT64_START <= value < INT64_END:
             return value
     raise DecodeError("an integer of 64 bits", member.start, CLAUSE_RECORDS, (name,))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.model.paths import Step
@@ -100,7 +101,7 @@ def read_fields(reader: Reader) -> Iterator[WireField]:
 def write_integer(out: bytearray, id: int, value: int | None) -> None:
     """Append a signed number of 64 bits; nothing for None. Raises: EncodeError."""
     if value is not None:
-        if not -(1 << 63) <= value < 1 << 63:
+        if not INT64_START <= value < INT64_END:
             raise EncodeError(f"{value} is not a signed number of 64 bits", CLAUSE)
         write_uvarint(out, id << 3 | _VARINT, CLAUSE)
         write_uvarint(out, value & (1 << 64) - 1, CLAUSE)

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.model import kinds
@@ -34,7 +35,6 @@ CLAUSES: Mapping[str, str] = MappingProxyType(
 CLAUSE_KINDS = "datahub-blob: other kinds"
 CLAUSE_LIMITS = "datahub-blob: limits"
 
-_INT64_END = 1 << 63
 _INT64_DIGITS = 19
 MAX_NUMBER = 1024
 _MAX_BITS = 4096  # a number of more bits has no text here
@@ -103,8 +103,8 @@ def _integer(number: Number, start: int, clause: str) -> int:
     if not number.is_integer:
         problem = f"{number.text:.40} has a fraction or an exponent"
         raise DecodeError(problem, start, clause)
-    value = int(number.text) if number.digits <= _INT64_DIGITS else _INT64_END
-    if not -_INT64_END <= value < _INT64_END:
+    value = int(number.text) if number.digits <= _INT64_DIGITS else INT64_END
+    if not INT64_START <= value < INT64_END:
         raise DecodeError(f"{number.text:.40} is not within 64 bits", start, clause)
     return value
 
@@ -119,8 +119,8 @@ def check_value(type_: StreamXType, value: BlobValue) -> None:
     is_int = isinstance(value, int) and not isinstance(value, bool)
     is_right = {
         "BOOLEAN": isinstance(value, bool),
-        "LONG": is_int and -_INT64_END <= cast(int, value) < _INT64_END,
-        "DATE": is_int and -_INT64_END <= cast(int, value) < _INT64_END,
+        "LONG": is_int and INT64_START <= cast(int, value) < INT64_END,
+        "DATE": is_int and INT64_START <= cast(int, value) < INT64_END,
         "DOUBLE": isinstance(value, float) and math.isfinite(value),
         "BYTES": isinstance(value, bytes),
         "STRING": isinstance(value, str) and is_unicode(value),

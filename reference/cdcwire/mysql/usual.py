@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from cdcwire.core.compiled import Irregular
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire.model.labels import index_of_label, mask_of_labels
@@ -21,8 +22,6 @@ Form: TypeAlias = Literal[
 ]
 """The form of a column's values. ``label``: ENUM and SET, whose values are integers or labels.
 ``text``, ``bytes``: string types. ``characters``: all other types whose values are text."""
-
-_END = 1 << 63
 
 
 def usual_form(column: Column, code: int, flags: int) -> Form:
@@ -50,7 +49,7 @@ def integer_range(column: Column, code: int, flags: int) -> tuple[int, int]:
     kind = column.type
     if isinstance(kind, kinds.IntType):
         return (0, 1 << kind.bits) if kind.unsigned else (-1 << kind.bits - 1, 1 << kind.bits - 1)
-    return (0, 2 * _END) if types.is_unsigned(code, flags) else (-_END, _END)
+    return (0, UINT64_END) if types.is_unsigned(code, flags) else (INT64_START, INT64_END)
 
 
 def number_of_label(column: Column) -> Callable[[str], int]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.reader import Span
 from cdcwire.core.varints import write_uvarint, write_varint
 from cdcwire.model.paths import Path
 from cdcwire_conformance.corpus.mutations.rules import Rewrite, Site, number_of
-
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ def _joined(
 
 
 def _uvarint(number: int) -> bytes | None:
-    if not 0 <= number < _UINT64_END:
+    if not 0 <= number < UINT64_END:
         return None
     out = bytearray()
     write_uvarint(out, number, "")
@@ -140,7 +138,7 @@ def _uvarint(number: int) -> bytes | None:
 
 
 def _varint(number: int) -> bytes | None:
-    if not -_INT64_END <= number < _INT64_END:
+    if not INT64_START <= number < INT64_END:
         return None
     out = bytearray()
     write_varint(out, number, "")

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from cdcwire.core.context import Context
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.corpus.mutations.rules import (
     BOMB_SIZE,
@@ -28,8 +29,7 @@ from cdcwire_conformance.families.mutations import compression_layers
 _NUMBER_BYTES = 8
 _EVENT_TYPES = frozenset({"open-protocol: event types"})
 _ITEM_LENGTHS = frozenset({"open-protocol: item lengths"})
-_UINT64_END = 1 << 64
-_WRAPS_TO_ZERO = _UINT64_END - _NUMBER_BYTES  # with the length itself added, modulo 2**64
+_WRAPS_TO_ZERO = UINT64_END - _NUMBER_BYTES  # with the length itself added, modulo 2**64
 
 
 def _rewrite(site: Site, number: int) -> bytes | None:
@@ -48,7 +48,7 @@ def _rewrite(site: Site, number: int) -> bytes | None:
 
 
 def _with_number(raw: bytes, start: int, number: int) -> bytes | None:
-    if not 0 <= number < _UINT64_END:
+    if not 0 <= number < UINT64_END:
         return None
     return raw[:start] + number.to_bytes(_NUMBER_BYTES, "big") + raw[start + _NUMBER_BYTES :]
 

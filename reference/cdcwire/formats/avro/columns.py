@@ -19,6 +19,7 @@ from types import MappingProxyType
 from cdcwire.apache_avro import schema
 from cdcwire.apache_avro.schema import Default
 from cdcwire.core.errors import EncodeError
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, Form
 from cdcwire.formats.avro.settings import Settings
@@ -29,8 +30,6 @@ from cdcwire.model.kinds import ABSENT, Column, DecimalType, EnumType, SetType, 
 from cdcwire.mysql.declared import BINARY_NAMES, TEXT_NAMES, DeclaredType, declared_type
 
 DEFAULTS = "avro: default conversion"
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 _INTEGER = re.compile(r"[+-]?[0-9]{1,25}", re.ASCII)
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?"
@@ -126,12 +125,12 @@ def _number(given: Value, form: Form) -> Default:
     if number is None:
         return None
     if form is Form.UINT64_TEXT:
-        _check_range(number, 0, _UINT64_END)
+        _check_range(number, 0, UINT64_END)
         return str(number)
     if form is Form.UINT64_LONG:
-        _check_range(number, 0, _UINT64_END)
-        return number - _UINT64_END if number >= _INT64_END else number
-    end = 1 << 31 if form in (Form.INT, Form.UINT32_INT) else _INT64_END
+        _check_range(number, 0, UINT64_END)
+        return number - UINT64_END if number >= INT64_END else number
+    end = 1 << 31 if form in (Form.INT, Form.UINT32_INT) else INT64_END
     _check_range(number, -end, end)
     return number
 
@@ -158,7 +157,7 @@ def _float(given: Value, form: Form) -> float | None:
 
 def _bytes_default(given: Value, declared: DeclaredType, form: Form, is_shipped: bool) -> str:
     if form is Form.BIT and isinstance(given, int):
-        _check_range(given, 0, _UINT64_END)
+        _check_range(given, 0, UINT64_END)
         raw = bit_bytes(given)
     elif isinstance(given, str):
         raw = given.encode("utf-8", "surrogatepass")

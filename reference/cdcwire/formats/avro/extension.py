@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cdcwire.apache_avro.schema import Datum, Field, Primitive, PrimitiveName
 from cdcwire.core.errors import EncodeError
+from cdcwire.core.limits import INT64_END
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
     CHECKSUM_VERSION_FIELD,
@@ -28,7 +29,6 @@ CLAUSE = "avro: extension fields"
 CHECKSUM_CLAUSE = "avro: row checksum"
 _CHECKSUM_TEXT = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _UINT32_END = 1 << 32
-_INT64_END = 1 << 63
 OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "": "upsert"}
 _LETTERS: dict[Op, str] = {"insert": "c", "update": "u", "delete": "d"}
 _DEFAULTS: dict[PrimitiveName, str | int | bool] = {
@@ -93,7 +93,7 @@ def extension_values(
     if not settings.enable_tidb_extension:
         return (_LETTERS[op],)
     commit_ts = position.commit_ts
-    if commit_ts is None or not 0 <= commit_ts < _INT64_END:
+    if commit_ts is None or not 0 <= commit_ts < INT64_END:
         problem = f"the row needs a commit_ts from 0 to 2**63-1, not {commit_ts}"
         raise EncodeError(problem, CLAUSE, ("position", "commit_ts"))
     physical = position.commit_ms

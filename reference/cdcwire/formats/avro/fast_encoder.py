@@ -25,6 +25,7 @@ from cdcwire.core.compiled import (
 )
 from cdcwire.core.compiled.varint_bytes import LENGTHS, varint_bytes
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import INT64_END
 from cdcwire.core.message import Message
 from cdcwire.formats.avro.definitions import Definitions
 from cdcwire.formats.avro.extension import extension_values
@@ -40,7 +41,6 @@ from cdcwire.mysql.usual_texts import unscaled_bytes, usual_text
 from cdcwire.mysql.value_texts import integer_range
 
 _MAX_LABELS = 256  # of one column
-_INT64_END = 1 << 63
 _INTEGER_FORMS = (Form.INT, Form.LONG, Form.UINT32_INT, Form.UINT32_LONG, Form.INT32_LONG)
 _TEXT = "$branch + $lengths[len($t := $v.encode())] + $t"
 
@@ -166,10 +166,10 @@ def _writer(field: ValueWriter, branch: bytes) -> Writer:
 
     match kind, form:
         case kinds.IntType(), Form.UINT64_LONG:
-            return _integer_writer(0, _INT64_END, branch, plainly)
+            return _integer_writer(0, INT64_END, branch, plainly)
         case kinds.IntType(), _ if form in _INTEGER_FORMS:
             low, high = integer_range(kind)
-            end = 1 << 31 if form in (Form.INT, Form.UINT32_INT) else _INT64_END
+            end = 1 << 31 if form in (Form.INT, Form.UINT32_INT) else INT64_END
             return _integer_writer(max(low, -end), min(high, end), branch, plainly)
         case kinds.TextType(), Form.TEXT | Form.STRING:
             return text

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
+from cdcwire.core.limits import UINT64_END
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, json_kind, read_json
 from cdcwire.formats.avro.message import Checkpoint, Ddl, DeletedAt
@@ -19,7 +20,6 @@ DELETE_BYTE = 0x03
 DDL = "avro: ddl"
 WATERMARK = "avro: watermark"
 TS_BYTES = 8
-_UINT64_END = 1 << 64
 _MAX_CODE = 255
 _MEMBERS = ("query", "type", "schema", "table", "commitTs")
 _RULES = JsonRules(DDL, DDL, "avro: limits", max_depth=8)
@@ -42,7 +42,7 @@ def write_timestamp(value: Checkpoint | DeletedAt) -> bytes:
 
     Raises: EncodeError for a timestamp beyond 64 bits.
     """
-    if not 0 <= value.commit_ts < _UINT64_END:
+    if not 0 <= value.commit_ts < UINT64_END:
         raise EncodeError("a timestamp has 64 bits, unsigned", WATERMARK, ("commit_ts",))
     kind = CHECKPOINT_BYTE if isinstance(value, Checkpoint) else DELETE_BYTE
     return bytes((kind,)) + value.commit_ts.to_bytes(TS_BYTES, "big")
@@ -58,7 +58,7 @@ def read_ddl(reader: Reader) -> Ddl:
     place = document.end - 1
     texts = [_text(known, name, place) for name in ("query", "schema", "table")]
     code = _number(known, "type", place, _MAX_CODE + 1)
-    commit_ts = _number(known, "commitTs", place, _UINT64_END)
+    commit_ts = _number(known, "commitTs", place, UINT64_END)
     for member in sorted(known.values(), key=lambda each: each.start):
         reader.offset, start = member.end, reader.offset
         value = member.value.text if isinstance(member.value, Number) else member.value
@@ -74,7 +74,7 @@ def write_ddl(ddl: Ddl) -> bytes:
     Raises: EncodeError for a number out of range, or a lone surrogate.
     """
     with step("commit_ts"):
-        if not 0 <= ddl.commit_ts < _UINT64_END:
+        if not 0 <= ddl.commit_ts < UINT64_END:
             raise EncodeError("a timestamp has 64 bits, unsigned", DDL)
     with step("type"):
         if not 0 <= ddl.type <= _MAX_CODE:

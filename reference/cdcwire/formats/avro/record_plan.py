@@ -27,6 +27,7 @@ from cdcwire.apache_avro.value_code import (
     unpack9,
 )
 from cdcwire.core.compiled import Irregular, compile_function, indented
+from cdcwire.core.limits import UINT64_END
 from cdcwire.formats.avro.extension import OPS, is_checksum
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
@@ -37,7 +38,7 @@ from cdcwire.formats.avro.plans import (
     Form,
     RecordPlan,
 )
-from cdcwire.formats.avro.values import EXACT, UINT64_END, decimal_of_bytes, model_value
+from cdcwire.formats.avro.values import EXACT, decimal_of_bytes, model_value
 from cdcwire.model.floats import narrow_float32
 from cdcwire.mysql.values import MAX_DECIMAL_TEXT, PLAIN_DECIMAL
 

@@ -14,14 +14,13 @@ from typing import Any
 
 from cdcwire.apache_avro.schema import Datum
 from cdcwire.core.errors import EncodeError
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, FieldPlan, Form
 from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kinds import UNAVAILABLE, Column, DecimalType, EnumType, SetType, Value
 from cdcwire.mysql.declared import DeclaredType
 from cdcwire.mysql.values import is_vector_text, read_decimal, read_vector, wire_value
 
-UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 _UINT32_END = 1 << 32
 _MAX_DECIMAL_BYTES = 416  # of MAX_DECIMAL_DIGITS digits
 _MAX_BIT_BYTES = 8
@@ -186,7 +185,7 @@ class ValueWriter:
         found: Any = wire_value(self.column, value, self.time_zone, clause)
         match plan.form:
             case Form.UINT64_LONG if isinstance(found, int) and 0 <= found < UINT64_END:
-                return found - UINT64_END if found >= _INT64_END else found
+                return found - UINT64_END if found >= INT64_END else found
             case Form.UINT64_TEXT if isinstance(found, int) and 0 <= found < UINT64_END:
                 return str(found)
             case Form.BIT if isinstance(found, int) and 0 <= found < UINT64_END:

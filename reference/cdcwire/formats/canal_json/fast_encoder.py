@@ -24,7 +24,7 @@ from cdcwire.core.compiled import (
     texts_of_values,
 )
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.limits import INT64_END, UINT64_END
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.columns import sql_type_of
@@ -230,4 +230,4 @@ def _writer(column: Column, settings: Settings) -> Writer:
 
 
 def _is_int64(number: int) -> bool:
-    return -INT64_END <= number < INT64_END
+    return INT64_START <= number < INT64_END

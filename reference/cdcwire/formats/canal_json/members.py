@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypeVar
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.json_record import Form, JsonForms, Quote, array_of, expect_object
-from cdcwire.core.limits import INT64_END, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
+from cdcwire.core.limits import INT64_END, INT64_START, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.strict_json import JsonRules, Member
 from cdcwire.formats.canal_json.columns import NO_DEFINITION
 from cdcwire.golang.json_text import easyjson_string, json_string
@@ -42,8 +42,8 @@ INT32_END = 1 << 31
 _FORMS = JsonForms(RULES)
 TEXT = _FORMS.text
 NAME = _FORMS.name
-INT64 = _FORMS.integer(-INT64_END, INT64_END)
-MILLISECONDS = _FORMS.integer(-INT64_END, INT64_END, int)
+INT64 = _FORMS.integer(INT64_START, INT64_END)
+MILLISECONDS = _FORMS.integer(INT64_START, INT64_END, int)
 TIMESTAMP = _FORMS.integer(0, UINT64_END)
 TSO = _FORMS.integer(0, UINT64_END, ms_of_tso)
 KEY = array_of(Form(TEXT.read, NAME.write), unique=True)

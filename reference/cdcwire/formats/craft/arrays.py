@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, read_varint, write_uvarint, write_varint
 from cdcwire.formats.craft.profile import Profile
@@ -19,8 +20,6 @@ from cdcwire.model.paths import Path
 
 MAX_NAME_BYTES = 1024  # choice: TiDB ends at 64 characters; a shared huge name is a memory bomb
 
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 _MAX_VARINT_BYTES = 10
 _MORE = 0x80
 
@@ -98,11 +97,11 @@ def write_delta_uvarints(
     """Append a base value and differences as uvarints, modulo 2**64. Raises: EncodeError."""
     previous = 0
     for index, value in enumerate(values):
-        if not 0 <= value < _UINT64_END:
+        if not 0 <= value < UINT64_END:
             raise EncodeError(
                 f"{value} is not an unsigned 64-bit integer", profile.integers, place.at(index)
             )
-        write_uvarint(out, (value - previous) % _UINT64_END, profile.integers)
+        write_uvarint(out, (value - previous) % UINT64_END, profile.integers)
         previous = value
 
 
@@ -122,7 +121,7 @@ def write_delta_varints(
     """
     previous = 0
     for index, value in enumerate(values):
-        if not -_INT64_END <= value < _INT64_END:
+        if not INT64_START <= value < INT64_END:
             raise EncodeError(
                 f"{value} is not a signed 64-bit integer", profile.integers, place.at(index)
             )
@@ -199,7 +198,7 @@ def read_reversed_uvarint(reader: Reader, profile: Profile) -> tuple[int, int]:
         byte = reader.data[offset]
         value |= (byte & 0x7F) << 7 * count
         if byte < _MORE:
-            if value >= _UINT64_END:
+            if value >= UINT64_END:
                 break
             return value, count + 1
     raise DecodeError("reversed uvarint exceeds 64 bits", offset, profile.reversed_uvarint)
@@ -277,8 +276,8 @@ def _write_one(
 
 
 def _sum_unsigned(previous: int, difference: int) -> int:
-    return (previous + difference) % _UINT64_END
+    return (previous + difference) % UINT64_END
 
 
 def _sum_signed(previous: int, difference: int) -> int:
-    return (previous + difference + _INT64_END) % _UINT64_END - _INT64_END
+    return (previous + difference + INT64_END) % UINT64_END - INT64_END

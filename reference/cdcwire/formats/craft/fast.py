@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, Values, new_rows
@@ -43,7 +44,6 @@ from cdcwire.mysql.layouts import row_value
 
 _MORE = 0x80
 _UINT64_MASK = (1 << 64) - 1
-_INT64_END = 1 << 63
 _NO_PARTITION = -1
 HEADER_FIELDS = 5
 _META = b"\2"  # number of elements of the first size table
@@ -304,7 +304,7 @@ def read_meanings(
     partitions, schemas, tables = (
         list(accumulate(signed[start : start + count])) for start in range(count, 4 * count, count)
     )
-    if min(partitions) < -_INT64_END or max(partitions) >= _INT64_END:
+    if min(partitions) < INT64_START or max(partitions) >= INT64_END:
         raise Irregular
     return (
         [memory.subject(dictionary, *terms) for terms in zip(schemas, tables, strict=True)],

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.formats.csv.message import Field, File, Handle, Operation, Record
 from cdcwire.formats.csv.records import (
     Located,
@@ -39,8 +40,6 @@ from cdcwire.storage.paths import DataPath
 
 CLAUSE_RECORD = "csv: record"
 _HANDLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
-_INT64_END = 1 << 63
-_UINT64_END = 1 << 64
 _OPS: dict[Operation, Op] = {"I": "insert", "U": "update", "D": "delete"}
 _MAX_LAYOUTS = 256
 
@@ -364,7 +363,7 @@ def from_event(
 
 def _commit_ts(position: Position) -> int:
     commit_ts = position.commit_ts
-    if commit_ts is None or not 0 <= commit_ts < _UINT64_END:
+    if commit_ts is None or not 0 <= commit_ts < UINT64_END:
         problem = "a record needs a commit_ts of 64 bits under include-commit-ts"
         raise EncodeError(problem, "csv: commit-ts", ("position", "commit_ts"))
     return commit_ts
@@ -383,7 +382,7 @@ def handle_key_of(event: RowChange, image: Image, definition: Table | None) -> H
             raw = handle
         else:
             raw = handle.encode() if _is_text(handle) else b""
-            if _HANDLE.fullmatch(handle) and -_INT64_END <= int(handle) < _INT64_END:
+            if _HANDLE.fullmatch(handle) and INT64_START <= int(handle) < INT64_END:
                 return int(handle)
         if is_clustered(raw):
             return handle
@@ -394,7 +393,7 @@ def handle_key_of(event: RowChange, image: Image, definition: Table | None) -> H
         value = image[key[0]]
         kind = next(column.type for column in image.columns if column.name == key[0])
         if isinstance(kind, IntType) and isinstance(value, int):
-            return value - _UINT64_END if value >= _INT64_END else value
+            return value - UINT64_END if value >= INT64_END else value
     problem = (
         "a handle that is not one integer column has to be given: the hidden row id, or the text "
         "of a clustered key in braces"

@@ -20,6 +20,7 @@ from cdcwire.core.caches import BoundedCache
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.rows import NOTHING_ELSE, Conversion, Layout, Row, new_row
 from cdcwire.formats.csv.events import find_table, located_event, read_events
@@ -53,8 +54,6 @@ _MAX_COLUMNS = 512  # of a pattern
 _MAX_PLAN_COLUMNS = 1 << 13  # of all patterns; a column takes some three kilobytes
 # Making a pattern takes about as long as the plain decoder takes for this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 _REST = (None, *NOTHING_ELSE)  # what most rows have after their images
 PlanKey: TypeAlias = "tuple[int, tuple[str, ...]]"  # identity of a table, names in a file
 Reading: TypeAlias = "tuple[Callable[[str, int], re.Match[str] | None], RowFunction]"
@@ -238,7 +237,7 @@ class RowDecoder(FastDecoder):
                     if ts is not None and ts != digits:
                         commit_ts = int(ts)
                         digits = ts
-                        if commit_ts >= _UINT64_END:
+                        if commit_ts >= UINT64_END:
                             raise Irregular
                     if op == "U" or handle_key is not None or is_update == "true":
                         where = commit_ts, partition
@@ -281,7 +280,7 @@ def _other_row(
         raise Irregular
     extra: Extra | None = None
     if handle_key is not None:
-        if not -_INT64_END <= int(handle_key) < _INT64_END:
+        if not INT64_START <= int(handle_key) < INT64_END:
             raise Irregular
         extra = {"handle_key": handle_key}
     table, layout = plan.plan.table, plan.layout

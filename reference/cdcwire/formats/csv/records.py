@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
 from cdcwire.formats.csv.fields import FieldReader, write_field
 from cdcwire.formats.csv.message import Field, Handle, Operation, Record
@@ -23,8 +24,6 @@ _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
 _COMMIT_TS = re.compile(rb"[1-9][0-9]{16,19}")  # of this century
 _MAY_BE_COMMIT_TS = "; the first may be the commit-ts of include-commit-ts"
 _NO_HANDLE = "; TiCDC's new architecture writes no handle: set output-handle-key=false"
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 _WORDS = {b"true": True, b"false": False}
 
 
@@ -173,7 +172,7 @@ class _Meta:
 
     def commit_ts(self) -> int:
         clause = "csv: commit-ts"
-        return self._integer(self._bare(clause), 0, _UINT64_END, clause)
+        return self._integer(self._bare(clause), 0, UINT64_END, clause)
 
     def is_update(self, op: str) -> bool:
         clause = "csv: old value"
@@ -190,7 +189,7 @@ class _Meta:
         clause = "csv: handle key"
         raw = self._string(clause, _NO_HANDLE)
         if not is_clustered(raw):
-            return self._integer(raw, -_INT64_END, _INT64_END, clause, _NO_HANDLE)
+            return self._integer(raw, INT64_START, INT64_END, clause, _NO_HANDLE)
         try:
             return raw.decode()
         except UnicodeDecodeError:

@@ -26,7 +26,7 @@ from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.compiled.json_objects import Real, read_objects
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.limits import MAX_FAST_JSON_BYTES
+from cdcwire.core.limits import INT64_END, INT64_START, MAX_FAST_JSON_BYTES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.datahub.blob_message import BlobMessage, Cells
@@ -43,7 +43,6 @@ from cdcwire.model.events import Event, Extra, Half, Op, Table
 Members: TypeAlias = "dict[str, Any]"
 _Read: TypeAlias = Callable[[Any], Any]
 _TIMES = frozenset({"eventTime", "systemTime", "checkpointTime"})
-_INT64_END = 1 << 63
 _is_sequence_id = re.compile(rf"[0-9]{{1,{MAX_SEQUENCE_DIGITS}}}").fullmatch
 # Limits of what is kept: bytes of schemas, and what a column of a plan weighs in addition.
 _MAX_BYTES = 1 << 20
@@ -175,7 +174,7 @@ def _image_plan(cells: Cells | None, message: BlobMessage, date_digits: int) -> 
 
 
 def _long(value: object) -> int:
-    if type(value) is not int or not -_INT64_END <= value < _INT64_END:
+    if type(value) is not int or not INT64_START <= value < INT64_END:
         raise Irregular
     return value
 

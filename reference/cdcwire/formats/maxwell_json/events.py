@@ -14,7 +14,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.limits import INT64_END, DecimalDigits
+from cdcwire.core.limits import INT64_END, INT64_START, DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json.definitions import NO_DEFINITIONS, Definitions, table_of
@@ -399,7 +399,7 @@ def _extra_number(extra: Extra, name: str) -> int | None:
 
 
 def _number(text: str, clause: str) -> int:
-    if not _INTEGER.fullmatch(text) or not -INT64_END <= int(text) < INT64_END:
+    if not _INTEGER.fullmatch(text) or not INT64_START <= int(text) < INT64_END:
         raise EncodeError(f"{text!r:.40} is not a 64-bit integer", clause)
     return int(text)
 

@@ -12,7 +12,7 @@ from cdcwire.connect.usual_values import string_text
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, texts_of_values
 from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.limits import INT64_END
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.maxwell_json.definitions import UTC, definitions_of
 from cdcwire.formats.maxwell_json.events import TYPES_OF_ROWS, messages_of, seconds_of, xid_of
@@ -132,7 +132,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         offset = position.tx_order
         if offset is None or not self._settings.output_xoffset:
             return xid
-        if type(offset) is not int or not -INT64_END <= offset < INT64_END:
+        if type(offset) is not int or not INT64_START <= offset < INT64_END:
             raise Irregular
         return f'{xid},"xoffset":{offset}'
 

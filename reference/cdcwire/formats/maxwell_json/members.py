@@ -8,7 +8,7 @@ from typing import TypeAlias
 from cdcwire.connect.strings import quoted
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.json_record import Form, JsonForms, Quote, array_of, expect_object, object_text
-from cdcwire.core.limits import INT64_END
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number
 
 RULES = JsonRules(
@@ -36,9 +36,9 @@ SECONDS_END = INT64_END // MS_PER_SECOND
 FORMS = JsonForms(RULES, max_digits=400)  # MySQL's longest number is a double in plain digits
 TEXT = FORMS.text
 NUMBER = FORMS.number
-INT64 = FORMS.integer(-INT64_END, INT64_END)
+INT64 = FORMS.integer(INT64_START, INT64_END)
 SECONDS = FORMS.integer(-SECONDS_END, SECONDS_END, lambda number: number * MS_PER_SECOND)
-MILLISECONDS = FORMS.integer(-INT64_END, INT64_END, int)
+MILLISECONDS = FORMS.integer(INT64_START, INT64_END, int)
 
 
 def written_text(text: str) -> str:

@@ -25,6 +25,7 @@ from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.json_strings import ONCE, STRING
+from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.rows import Layout, Values
 from cdcwire.formats.maxwell_json.keys import Key
 from cdcwire.formats.maxwell_json.members import Cell, Inline
@@ -92,7 +93,6 @@ _UNQUOTED = (
     *(kinds.IntType, kinds.BitType, kinds.YearType, kinds.FloatType, kinds.DecimalType),
     *(kinds.SetType, kinds.JsonType),
 )
-_END = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +320,8 @@ class _Code:
             f" {code} = 't'",
             f"elif {value}i is not None:",
             f" {value} = int({value}i)",
-            f" if {-_END} <= {value} < {_END}: {code} = 'i'",
-            f" elif 0 < {value} < {2 * _END}: {code} = 'u'",
+            f" if {INT64_START} <= {value} < {INT64_END}: {code} = 'i'",
+            f" elif 0 < {value} < {2 * INT64_END}: {code} = 'u'",
             " else: raise Irregular",
             f"elif {value}d is not None: {value} = {value}d; {code} = 'd'",
         ]

@@ -16,6 +16,7 @@ from decimal import Decimal
 from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Number, read_json
 from cdcwire.formats.maxwell_json.definitions import UTC
 from cdcwire.formats.maxwell_json.members import (
@@ -54,7 +55,6 @@ DECIMAL, TEXT, JSON, NULL = (
     kinds.UnknownType(),
 )
 YEAR_END = 2156
-_INT64_END, _UINT64_END = 1 << 63, 1 << 64
 _EXPONENT = re.compile(r"[eE][+-]?0*([0-9]+)")
 _MAX_EXPONENT_DIGITS = 3
 SPACE = " \t\r\n"
@@ -151,9 +151,9 @@ def _untyped(cell: Cell) -> tuple[kinds.Type, Value]:
             if found.as_tuple().exponent != 0:
                 return DECIMAL, found
             value = int(found)
-            if -_INT64_END <= value < _INT64_END:
+            if INT64_START <= value < INT64_END:
                 return INT64, value
-            if 0 < value < _UINT64_END:
+            if 0 < value < UINT64_END:
                 return UINT64, value
             return DECIMAL, found
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.core.limits import INT64_END, MAX_FAST_JSON_BYTES, UINT64_END, JsonValues
+from cdcwire.core.limits import INT64_END, INT64_START, MAX_FAST_JSON_BYTES, UINT64_END, JsonValues
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
@@ -100,7 +100,7 @@ class RowDecoder(FastDecoder):
         self.settings = settings
         self.blobs = context.blobs
         self.layouts = Layouts(settings.time_zone)
-        self._signed = known_integers(-INT64_END, INT64_END)
+        self._signed = known_integers(INT64_START, INT64_END)
         self._unsigned = known_integers(0, UINT64_END)
         self._subjects: BoundedCache[bytes, RowKey] = BoundedCache(_MAX_SUBJECT_BYTES)
         self._groups: BoundedCache[tuple[tuple[str, int, bool, int], ...], Group] = BoundedCache(

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_record import Form, JsonForms, Quote
-from cdcwire.core.limits import INT64_END, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
+from cdcwire.core.limits import INT64_END, INT64_START, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.spans import json_text
 from cdcwire.core.strict_json import JsonRules, JsonValue, Member, Number
 from cdcwire.golang.json_text import json_string, jsoniter_string
@@ -57,9 +57,9 @@ WRITE_STRING: dict[Dialect, Callable[[str], str]] = {
 FORMS = JsonForms(VALUE_RULES)
 TEXT, NAME = FORMS.text, FORMS.name
 BYTE = FORMS.integer(0, 1 << 8)  # type codes and DDL types
-INT64 = FORMS.integer(-INT64_END, INT64_END)
+INT64 = FORMS.integer(INT64_START, INT64_END)
 UINT64 = FORMS.integer(0, UINT64_END)
-_ANY = FORMS.integer(-INT64_END, UINT64_END)
+_ANY = FORMS.integer(INT64_START, UINT64_END)
 
 
 def write_name(name: str, dialect: Dialect) -> str:

@@ -14,6 +14,7 @@ from cdcwire.apache_avro.binary import DatumReader, write_datum
 from cdcwire.apache_avro.binary import read_bytes as read_avro_bytes
 from cdcwire.apache_avro.schema import AvroType, Branch, Datum, Primitive, Union, parse_schema
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.simple.json_wire import check_row, fault_of_row
@@ -47,8 +48,6 @@ MESSAGE_TYPES = ("WATERMARK", "BOOTSTRAP", "DDL", "DML")
 LONG, FLOAT, DOUBLE, STRING, BYTES, TIMESTAMP, UNSIGNED = range(1, 8)
 _ROWS = (("data",), ("old",))
 _VALUE_DEPTH = 3  # payload, data or old, the entry's index
-_UINT64 = 1 << 64
-_INT64_END = 1 << 63
 
 
 def _record(name: str, /, **fields: object) -> dict[str, object]:
@@ -270,7 +269,7 @@ def _schema_of(values: tuple[Any, ...]) -> TableSchema:
 
 
 def _unsigned(number: int) -> int:
-    return number % _UINT64
+    return number % UINT64_END
 
 
 def write_message(message: Message) -> bytes:
@@ -360,4 +359,4 @@ def _schema_values(schema: TableSchema) -> tuple[Any, ...]:
 
 
 def _signed(number: int) -> int:
-    return number - _UINT64 if _INT64_END <= number < _UINT64 else number
+    return number - UINT64_END if INT64_END <= number < UINT64_END else number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_record import Form, JsonForms, Quote, array_of
-from cdcwire.core.limits import INT64_END, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
+from cdcwire.core.limits import INT64_END, INT64_START, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.strict_json import JsonRules, Member, Number
 from cdcwire.model.tso import ms_of_tso
 
@@ -36,8 +36,8 @@ FORMS = JsonForms(RULES)
 TEXT, NAME, TEXTS = FORMS.text, FORMS.name, array_of(FORMS.text)
 UINT32 = FORMS.integer(0, 1 << 32)
 UINT64 = FORMS.integer(0, UINT64_END)
-INT64 = FORMS.integer(-INT64_END, INT64_END)
-MILLISECONDS = FORMS.integer(-INT64_END, INT64_END, int)
+INT64 = FORMS.integer(INT64_START, INT64_END)
+MILLISECONDS = FORMS.integer(INT64_START, INT64_END, int)
 TSO = FORMS.integer(0, UINT64_END, ms_of_tso)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from cdcwire.apache_avro.schema import Branch
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.formats.simple.avro_wire import (
     BYTES,
     DOUBLE,
@@ -36,8 +37,6 @@ from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
 _NUMBER = re.compile("0|[1-9][0-9]{0,19}")
 _MAX_INDEX = 65535  # labels of an ENUM
 _MAX_LABELS_OF_SET = 64
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 _TEMPORAL = (kinds.DateType, kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
 
 
@@ -143,7 +142,7 @@ def _of_branch(kind: kinds.Type, branch: Branch) -> Value:
     index, value = branch.index, branch.value
     match kind, index:
         case (kinds.IntType(64, True), 7):
-            return value[0] % _UINT64_END
+            return value[0] % UINT64_END
         case (kinds.IntType(bits, unsigned), 1) if not (unsigned and bits == 64):
             return _within(value, *integer_range(kinds.IntType(bits, unsigned)))
         case (kinds.YearType(), 1):
@@ -153,11 +152,11 @@ def _of_branch(kind: kinds.Type, branch: Branch) -> Value:
                 raise ValueError(f"{value} is not a number")
             return value
         case (kinds.BitType(), 1):
-            return _within(value % _UINT64_END, *integer_range(kind))
+            return _within(value % UINT64_END, *integer_range(kind))
         case (kinds.EnumType(), 1):
             return _within(value, 0, _element_end(kind))
         case (kinds.SetType(), 1):
-            return _within(value % _UINT64_END, 0, _element_end(kind))
+            return _within(value % UINT64_END, 0, _element_end(kind))
         case (kinds.BytesType(), 5) | (kinds.TextType() | kinds.UnknownType(), 4):
             return value
         case (
@@ -268,7 +267,7 @@ def _long(number: int) -> Branch:
 
 
 def _wrapped(number: int) -> int:
-    return number - _UINT64_END if number >= _INT64_END else number
+    return number - UINT64_END if number >= INT64_END else number
 
 
 def _element(kind: kinds.EnumType | kinds.SetType, value: Value) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.arrays import (
     ArrayPath,
@@ -29,8 +30,6 @@ NO_PARTITION = -1
 _KEYS = "craft-proposal: keys"
 _ROW_ID = "craft-proposal: row id"
 _UNKNOWN_BITS = "craft-proposal: unknown bits"
-_UINT64_END = 1 << 64
-_INT64_END = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +127,10 @@ def _name_check(types: list[int]) -> Callable[[int, str], str | None]:
 
 
 def _signed(row_id: int) -> int:
-    return row_id - _UINT64_END if row_id >= _INT64_END else row_id
+    return row_id - UINT64_END if row_id >= INT64_END else row_id
 
 
 def _unsigned(row_id: int) -> int:
-    if not -_INT64_END <= row_id < _INT64_END:
+    if not INT64_START <= row_id < INT64_END:
         raise EncodeError(f"{row_id} is not a signed 64-bit integer", _ROW_ID, ("row_id",))
-    return row_id % _UINT64_END
+    return row_id % UINT64_END
