@@ -16,11 +16,21 @@ from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1
 from cdcwire.connect.images import check_images, written_rows
-from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.cdl_json.message import Change, Message, Tombstone, key_bytes
+from cdcwire.formats.cdl_json.message import (
+    FIELDS,
+    IMAGES,
+    MEMBERS,
+    NO_FIELDS,
+    OPERATION,
+    TRANSACTION,
+    Change,
+    Message,
+    Tombstone,
+    key_bytes,
+)
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Extra, Marker, Op, Position, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
@@ -32,15 +42,7 @@ OPERATIONS: dict[str, str] = {
     "update": "UPDATE",
     "delete": "DELETE",
 }
-_STRING = Schema("string")
-_TEXT = Schema("string", True)
-_TIMESTAMP = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
-_PROPERTY = Schema("struct", fields=(Field("name", _STRING), Field("value", Schema("int64"))))
-_TRANSACTION = Schema(
-    "struct",
-    name="transaction",
-    fields=(Field("properties", Schema("array", items=_PROPERTY)),),
-)
+_FIELDS = {each.name: Field(each.name, each.schema or NO_FIELDS) for each in MEMBERS}
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
 _PLACED = ("lsn", "txId")
 
@@ -107,7 +109,7 @@ def _message(event: Event, settings: Settings) -> KafkaMessage:
         key = event.extra.get("message_key")
         return KafkaMessage(key if isinstance(key, bytes) else None, None)
     if not isinstance(event, RowChange):
-        raise EncodeError("only changes of rows have a form here", "cdl-json: fields")
+        raise EncodeError("only changes of rows have a form here", FIELDS)
     wrapped = settings.schemas_enable != "false"
     return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped)))
 
@@ -116,14 +118,14 @@ def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> 
     """Return the envelope of a change. Raises: EncodeError."""
     if event.half is not None:
         problem = "an update is one event, never two records"
-        raise EncodeError(problem, "cdl-json: operation", ("half",))
+        raise EncodeError(problem, OPERATION, ("half",))
     if event.op not in OPERATIONS:
         problem = f"a row of op {event.op} has no form here"
-        raise EncodeError(problem, "cdl-json: operation", ("op",))
-    check_images(event, "cdl-json: images")
+        raise EncodeError(problem, OPERATION, ("op",))
+    check_images(event, IMAGES)
     table, extra = event.table, event.extra
     if table.name is None or table.schema is None:
-        raise EncodeError("a row needs the names of schema and table", "cdl-json: fields")
+        raise EncodeError("a row needs the names of schema and table", FIELDS)
     rows = written_rows(event, settings.style)
     store = extra.get("connector")
     payload = (
@@ -147,22 +149,12 @@ def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> 
 
 def message_schema(name: str, struct: Schema, key: Schema) -> Schema:
     """Return the schema of the messages of a table; ``struct`` and ``key``: those of its rows."""
-    fields = (
-        Field("DATA_STORE", _STRING),
-        Field("SEG_OWNER", _STRING),
-        Field("TABLE_NAME", _STRING),
-        Field("TIMESTAMP", _TIMESTAMP),
-        Field("OPERATION", _STRING),
-        Field("LOB_COLUMNS", _TEXT),
-        Field("transaction", _TRANSACTION),
-        Field("unique", replace(key, name="unique", optional=True)),
-        Field("data", replace(struct, name="data")),
-        Field("before", replace(struct, name="before")),
-        Field("message_version", _STRING),
-        Field("message_type", _STRING),
-        Field("HEARTBEAT_IDENTIFIER", _TEXT),
-    )
-    return Schema("struct", name=name, fields=fields)
+    rows = {
+        "unique": Field("unique", replace(key, name="unique", optional=True)),
+        "data": Field("data", replace(struct, name="data")),
+        "before": Field("before", replace(struct, name="before")),
+    }
+    return Schema("struct", name=name, fields=tuple({**_FIELDS, **rows}.values()))
 
 
 def commit_ms(position: Position) -> int:
@@ -180,7 +172,7 @@ def extra_text(extra: Extra, name: str) -> str | None:
     """Return a text that ``extra`` has. Raises: EncodeError."""
     value = extra.get(name)
     if value is not None and not isinstance(value, str):
-        raise EncodeError(f"{name} is text", "cdl-json: fields", ("extra", name))
+        raise EncodeError(f"{name} is text", FIELDS, ("extra", name))
     return value
 
 
@@ -193,7 +185,7 @@ def properties_of(event: RowChange) -> tuple[tuple[str, int], ...]:
     if position.tx_id is not None:
         if _INTEGER.fullmatch(position.tx_id) is None:
             problem = f"transaction id {position.tx_id!r:.40} is not an integer"
-            raise EncodeError(problem, "cdl-json: transaction", ("position", "tx_id"))
+            raise EncodeError(problem, TRANSACTION, ("position", "tx_id"))
         pairs["txId"] = int(position.tx_id)
     others = extra_text(event.extra, "transaction_properties")
     if others is not None:
@@ -212,4 +204,4 @@ def _other_properties(text: str) -> dict[str, int]:
             return numbers
     path = ("extra", "transaction_properties")
     problem = "transaction_properties is not a JSON object of integers by other names"
-    raise EncodeError(problem, "cdl-json: transaction", path)
+    raise EncodeError(problem, TRANSACTION, path)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.connect.explain import Subjects, message_spans
 from cdcwire.connect.fields import image_of_key, read_part
 from cdcwire.connect.identify import lacks_schema, part_of, tombstone_guess
 from cdcwire.connect.settings import JSON_SINKS
@@ -15,17 +16,39 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.guess import Guess, OptionValues, offset_of
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.orders import LSN
+from cdcwire.core.reader import Span, Subject
 from cdcwire.format import Format
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.fast import RowDecoder, RowEncoder
-from cdcwire.formats.cdl_json.message import Tombstone, is_object
+from cdcwire.formats.cdl_json.message import FIELDS, MEMBERS, Tombstone, is_object
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
-from cdcwire.formats.cdl_json.spans import spans
 from cdcwire.formats.cdl_json.wire import decode
 from cdcwire.model.events import Event
 
-_MEMBERS = {"DATA_STORE", "OPERATION", "TABLE_NAME"}
+_CLAUSES = {each.name: each.clause for each in MEMBERS}
+_SUBJECTS = {each.name: each.subject for each in MEMBERS if each.subject is not None}
+_ROWS = frozenset(each.name for each in MEMBERS if each.schema is None)
+_VALUE = Subjects(
+    rows={name: subject for name, subject in _SUBJECTS.items() if name in _ROWS},
+    members={
+        **{(name,): subject for name, subject in _SUBJECTS.items() if name not in _ROWS},
+        ("transaction", "properties"): _SUBJECTS["transaction"],
+    },
+)
+_TOMBSTONE = Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key"))
+
+
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of key and value."""
+    kafka = expect_kafka(message, FIELDS)
+    key_subjects = _TOMBSTONE if kafka.value is None else Subjects()
+    is_other_key = kafka.key is not None and not is_object(kafka.key)
+    text_key = "cdl-json: kafka keys" if is_other_key else None
+    yield from message_spans(kafka, _CLAUSES, _VALUE, key_subjects, text_key)
+
+
+_SIGNS = {"DATA_STORE", "OPERATION", "TABLE_NAME"}
 _PREFIX = re.compile(rb'"name":"([A-Za-z0-9_.]{1,200})\.cdc\.data\.')
 _USUAL_PREFIX = "com.xxx"
 
@@ -84,7 +107,7 @@ def identify(message: Message) -> Guess | None:
     part = part_of(message.value)
     if part is None or message.value is None:
         return tombstone_guess(message)
-    if not part.payload.keys() >= _MEMBERS:
+    if not part.payload.keys() >= _SIGNS:
         return None
     facts = {"envelope": part.envelope}
     version = part.payload.get("message_version")

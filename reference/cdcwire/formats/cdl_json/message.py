@@ -1,15 +1,58 @@
-"""The values of a CDL JSON message, message_version 1.0."""
+"""The values of a CDL JSON message, message_version 1.0, and the declaration of its members."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from cdcwire.connect import Envelope
+from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
+from cdcwire.connect.types import CONNECT_TIMESTAMP
+from cdcwire.core.json_record import extra, part
+from cdcwire.core.reader import Subject
 
 OPERATIONS = ("INSERT", "UPDATE", "DELETE")
+FIELDS = "cdl-json: fields"
+OPERATION = "cdl-json: operation"
+TRANSACTION = "cdl-json: transaction"
+UNIQUE = "cdl-json: unique"
+IMAGES = "cdl-json: images"
+VERSION = "cdl-json: message version"
+
+_STRING, _TEXT = Schema("string"), Schema("string", True)
+_TIMESTAMP = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
+_PROPERTY = Schema("struct", fields=(Field("name", _STRING), Field("value", Schema("int64"))))
+_PROPERTIES = Field("properties", Schema("array", items=_PROPERTY))
+_TRANSACTION = Schema("struct", name="transaction", fields=(_PROPERTIES,))
+_PLACE = Subject(0, ("lsn", "tx_id", "extra"), "transaction_properties")
+NO_FIELDS = Schema("struct", True)
+
+
+class Declared(NamedTuple):
+    """A member of the payload. ``schema``: None for a row, whose columns are those of its table."""
+
+    name: str
+    clause: str
+    schema: Schema | None
+    subject: Subject | None = None
+
+
+MEMBERS = (  # in the order of writing
+    Declared("DATA_STORE", FIELDS, _STRING, extra("connector")),
+    Declared("SEG_OWNER", FIELDS, _STRING, part("schema")),
+    Declared("TABLE_NAME", FIELDS, _STRING, part("table")),
+    Declared("TIMESTAMP", "cdl-json: timestamp", _TIMESTAMP, part("commit_ms")),
+    Declared("OPERATION", OPERATION, _STRING, part("kind", "op")),
+    Declared("LOB_COLUMNS", "cdl-json: lob columns", _TEXT, extra("lob_columns")),
+    Declared("transaction", TRANSACTION, _TRANSACTION, _PLACE),
+    Declared("unique", UNIQUE, None, part("key")),
+    Declared("data", IMAGES, None, part("after")),
+    Declared("before", IMAGES, None, part("before")),
+    Declared("message_version", VERSION, _STRING),
+    Declared("message_type", "cdl-json: message type", _STRING, extra("message_type")),
+    Declared("HEARTBEAT_IDENTIFIER", "cdl-json: heartbeat", _TEXT, extra("heartbeat_identifier")),
+)
 
 Key: TypeAlias = "Envelope | bytes | None"
 

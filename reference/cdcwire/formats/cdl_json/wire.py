@@ -15,7 +15,14 @@ from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typ
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.cdl_json.message import (
+    FIELDS,
+    IMAGES,
+    NO_FIELDS,
+    OPERATION,
     OPERATIONS,
+    TRANSACTION,
+    UNIQUE,
+    VERSION,
     Change,
     Key,
     Message,
@@ -26,14 +33,7 @@ from cdcwire.formats.cdl_json.message import (
 from cdcwire.formats.cdl_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
 
-_FIELDS = "cdl-json: fields"
-_OPERATION = "cdl-json: operation"
-_TRANSACTION = "cdl-json: transaction"
-_IMAGES = "cdl-json: images"
-_UNIQUE = "cdl-json: unique"
-_VERSION = "cdl-json: message version"
 _LINT = "cdl-json: lint"
-_NO_FIELDS = Schema("struct", True)
 
 
 def decode(
@@ -105,11 +105,11 @@ def _image_schemas(
 def _change(envelope: Envelope, origin: Origin, key: Key) -> Change:
     # The payload without schema stays in the envelope as it came, so that it is written so.
     parsed = origin.parsed
-    fields = Fields(envelope.schema, envelope.payload, _FIELDS, origin)
+    fields = Fields(envelope.schema, envelope.payload, FIELDS, origin)
     version = fields.text("message_version")
     if version != VERSION_1:
         problem = f"message_version is {version!r:.20}, not {VERSION_1!r}"
-        raise fields.error(problem, "message_version", _VERSION)
+        raise fields.error(problem, "message_version", VERSION)
     change = Change(
         fields.text("DATA_STORE"),
         fields.text("SEG_OWNER"),
@@ -133,7 +133,7 @@ def _change(envelope: Envelope, origin: Origin, key: Key) -> Change:
 
 def _properties(fields: Fields) -> tuple[tuple[str, int], ...]:
     transaction = fields.struct("transaction")
-    transaction.clause = _TRANSACTION
+    transaction.clause = TRANSACTION
     items = transaction.get("properties")
     schema = transaction.schema_of("properties")
     if not isinstance(items, tuple) or schema is None or schema.type != "array":
@@ -141,7 +141,7 @@ def _properties(fields: Fields) -> tuple[tuple[str, int], ...]:
     pairs: dict[str, int] = {}
     for index, item in enumerate(items):
         path = (*transaction.path, "properties", index)
-        entry = Fields(schema.items, item, _TRANSACTION, fields.origin, path)
+        entry = Fields(schema.items, item, TRANSACTION, fields.origin, path)
         name = entry.text("name")
         if name in pairs:
             raise entry.error(f"property {name!r:.40} appears twice", "name")
@@ -153,11 +153,11 @@ def _row(fields: Fields, name: str) -> Row:
     schema = fields.schema_of(name)
     if schema is None:
         if fields.origin.parsed.envelope.schema is None:
-            return Row(_NO_FIELDS, None)  # without schema, an optional member may be missing
+            return Row(NO_FIELDS, None)  # without schema, an optional member may be missing
         raise fields.error(f"{name} is required", name)
     value = fields.get(name)
     if value is None:
-        return Row(schema if schema.type == "struct" else _NO_FIELDS, None)
+        return Row(schema if schema.type == "struct" else NO_FIELDS, None)
     fields.struct(name)
     return Row(schema, value, fields.origin)
 
@@ -166,14 +166,14 @@ def _check_images(change: Change, fields: Fields) -> None:
     """Check which of data and before an operation has."""
     if change.operation not in OPERATIONS:
         problem = f"OPERATION is {change.operation!r:.20}, not one of {', '.join(OPERATIONS)}"
-        raise fields.error(problem, "OPERATION", _OPERATION)
+        raise fields.error(problem, "OPERATION", OPERATION)
     if (change.data.values is None) != (change.operation == "DELETE"):
         which = "has" if change.data.values is not None else "has no"
-        raise fields.error(f"{change.operation} {which} data", "data", _IMAGES)
+        raise fields.error(f"{change.operation} {which} data", "data", IMAGES)
     if change.operation == "INSERT" and change.before.values is not None:
-        raise fields.error("INSERT has a row before", "before", _IMAGES)
+        raise fields.error("INSERT has a row before", "before", IMAGES)
     if change.operation == "DELETE" and change.before.values is None:
-        raise fields.error("DELETE has no row before", "before", _IMAGES)
+        raise fields.error("DELETE has no row before", "before", IMAGES)
 
 
 def _warnings(change: Change, has_types: bool) -> list[str]:
@@ -191,11 +191,11 @@ def _warnings(change: Change, has_types: bool) -> list[str]:
     for field, value in zip(change.unique.schema.fields, change.unique.values or (), strict=False):
         place = columns.get(field.name)
         if place is None or row.values is None or row.values[place] != value:
-            warnings.append(f"unique column {field.name!r:.40} is not that of the row ({_UNIQUE})")
+            warnings.append(f"unique column {field.name!r:.40} is not that of the row ({UNIQUE})")
     data, before = change.data.schema.fields, change.before.schema.fields
     names = [[field.name for field in fields] for fields in (data, before)]
     if not has_types and None in (change.data.values, change.before.values):
         return warnings
     if data and before and (data != before if has_types else names[0] != names[1]):
-        warnings.append(f"data and before have other columns ({_IMAGES})")
+        warnings.append(f"data and before have other columns ({IMAGES})")
     return warnings
