@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, EnvelopeDecoder, Schema
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.payload_patterns import _FLOAT, _float32, _range
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.core.compiled import IRREGULARITIES, Irregular

@@ -30,7 +30,7 @@ from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import Column, Value
 
 if TYPE_CHECKING:
-    from cdcwire.core.schemas import SchemaUse
+    from cdcwire.core.context import SchemaUse
     from cdcwire.storage.form import StoredForm
 
 Carrier: TypeAlias = Literal["queue", "storage"]

@@ -20,8 +20,7 @@ from cdcwire_generators.domain import domain_of, fullest_options, source_domain_
 from cdcwire_generators.formats.avro.renderings import avro_renderings, schema_renderings
 from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
 from cdcwire_generators.formats.craft.proposal.messages import proposal_messages
-from cdcwire_generators.formats.open_protocol.messages import open_messages
-from cdcwire_generators.formats.open_protocol.renderings import open_renderings
+from cdcwire_generators.formats.open_protocol.messages import open_messages, open_renderings
 from cdcwire_generators.messages import decoded, encoded
 from cdcwire_generators.strategies import (
     KEY_SHAPES,

@@ -66,7 +66,7 @@ def _may_have_section() -> bool:
 def _document(file: str, purpose: str, parser: Parser) -> Mapping[str, object]:
     # Imported here: most directories have no such file, and every command comes along.
     from cdcwire_conformance.configuration import ConfigurationError
-    from cdcwire_conformance.configuration.toml_file import read_toml
+    from cdcwire_conformance.configuration.found import read_toml
 
     try:
         return read_toml(file, purpose)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from cdcwire.core.comparing import ReleaseChange, Version
+from cdcwire.core.comparing import Shown as Text
 from cdcwire.core.orders import Order
-from cdcwire.core.releases import ReleaseChange, Version
-from cdcwire.core.releases import Shown as Text
 from cdcwire.format import Format
 from cdcwire.model.events import Position
 from cdcwire.model.kinds import UNAVAILABLE

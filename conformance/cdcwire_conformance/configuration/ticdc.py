@@ -24,9 +24,9 @@ from cdcwire_conformance.configuration.found import (
     matches,
     option_settings,
     public_address,
+    read_toml,
     unknown_text,
 )
-from cdcwire_conformance.configuration.toml_file import read_toml
 from cdcwire_conformance.visible import visible
 
 SINK_URI = "sink URI"

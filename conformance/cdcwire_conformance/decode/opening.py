@@ -20,11 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
-from cdcwire.core.context import Context, with_sent_tables
+from cdcwire.core.context import Context, SchemaId, SchemaUse, with_sent_tables
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
-from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.format import Format
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName

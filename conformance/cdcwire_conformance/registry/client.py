@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from cdcwire.apache_avro.schema_registry import ACCEPT, CONTENT_TYPE, registration
 from cdcwire.core.caches import BoundedCache
-from cdcwire.core.schemas import SchemaId
+from cdcwire.core.context import SchemaId
 from cdcwire_conformance.registry.address import Address, RegistryError, parse_address
 from cdcwire_conformance.registry.http import (
     MAX_ANSWER_BYTES,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.configuration.toml_file import read_toml
+from cdcwire_conformance.configuration.found import read_toml
 from cdcwire_conformance.output.results.stored import file_name
 from cdcwire_conformance.usage import UsageError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from typing import Literal, TypeAlias
 
+from cdcwire.core.context import SchemaId
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
-from cdcwire.core.schemas import SchemaId
 
 Registry: TypeAlias = Literal["confluent", "glue"]
 

@@ -16,10 +16,9 @@ from cdcwire.apache_avro.envelope import Registry
 from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
 from cdcwire.apache_avro.schema import parse_schema
 from cdcwire.apache_avro.schema_json import schema_text
-from cdcwire.core.context import Context
+from cdcwire.core.context import Context, SchemaId
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.schemas import SchemaId
 
 CLAUSE = "avro: registry"
 # Schemas that a feed in files has next to its messages: schemas/ID.avsc.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NoReturn
 
-from cdcwire.connect.decimals import unscaled_bytes
+from cdcwire.connect.numbers import unscaled_bytes
 from cdcwire.core.base64_text import write_base64
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text

@@ -15,9 +15,9 @@ from functools import lru_cache
 from math import isfinite
 
 from cdcwire.connect import counts, types
-from cdcwire.connect.decimals import unscaled_bytes
 from cdcwire.connect.labels import escaped_label, write_labels
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
+from cdcwire.connect.numbers import unscaled_bytes
 from cdcwire.connect.schema import ConnectType, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema

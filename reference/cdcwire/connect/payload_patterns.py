@@ -25,7 +25,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the 
 from math import frexp
 from typing import Any, Protocol, TypeAlias
 
-from cdcwire.connect.decimals import EXACT, MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.numbers import EXACT, MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import (

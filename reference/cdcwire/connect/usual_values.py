@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from cdcwire.connect import types
-from cdcwire.connect.java_numbers import java_float_text
+from cdcwire.connect.numbers import java_float_text
 from cdcwire.connect.schema import INT_BITS, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan

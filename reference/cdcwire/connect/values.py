@@ -14,8 +14,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
-from cdcwire.connect.java_numbers import java_float_text
+from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of, java_float_text, unscaled_bytes
 from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.schema import ConnectValue as Value
 from cdcwire.connect.strings import quoted

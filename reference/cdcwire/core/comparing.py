@@ -1,4 +1,7 @@
-"""The facts about a format that a comparison of two feeds asks for."""
+"""The facts about a format that a comparison of two feeds asks for.
+
+A ``ReleaseChange`` is one: a row reads otherwise before and after a release of the producer.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,49 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import Order
-from cdcwire.core.releases import ReleaseChange
 from cdcwire.model.events import Image, SchemaChange
+from cdcwire.model.kinds import Missing
 from cdcwire.model.names import TableName
+
+Version: TypeAlias = tuple[int, ...]
+Shown: TypeAlias = "str | Missing | None"
+"""A value as text; None: NULL."""
+Explains: TypeAlias = Callable[[str, Shown, Shown], bool]
+
+
+def explains_nothing(kind: str, before: Shown, after: Shown) -> bool:
+    """Return False: the change is not one of values."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseChange:
+    """A change of one release.
+
+    ``since``: the first version that has it. ``text``: what differs, in the words of a report.
+    ``orders``: names of the orders of changes of the sources that it is about. ``explains``: given
+    the kind of a column and its values before and after the release, returns whether the change
+    made one of the other. ``sends_truncates``: no TRUNCATE was sent before.
+    """
+
+    since: Version
+    text: str
+    orders: frozenset[str]
+    explains: Explains = explains_nothing
+    sends_truncates: bool = False
+
+    def is_between(self, older: Version, newer: Version) -> bool:
+        """Return whether only the newer version has it; numbers that are left out may be any.
+
+        Examples:
+            >>> change = ReleaseChange((2, 5, 3), "", frozenset())
+            >>> change.is_between((2, 5), (3, 6)), change.is_between((2, 6), (3, 6))
+            (True, False)
+            >>> change.is_between((1, 9), (2, 5))
+            True
+
+        """
+        return older < self.since and self.since[: len(newer)] <= newer
 
 
 @dataclass(frozen=True, slots=True)

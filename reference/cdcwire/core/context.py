@@ -1,12 +1,17 @@
-"""The context of a codec: options, definitions (also those that a feed sends), schemas, files."""
+"""The context of a codec: options, definitions (also those that a feed sends), schemas, files.
+
+``SchemaUse`` says how messages name a schema by an id, which is found in files or in a registry.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import TypeAlias
 
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
+from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName, full_schema
@@ -116,3 +121,23 @@ def with_sent_tables(context: Context, tables: Iterable[Table]) -> Context:
         if (each.schema, each.name, each.version or None) not in sent
     )
     return replace(context, tables=(*others, *reversed(tuple(new))))
+
+
+SchemaId: TypeAlias = "int | str"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaUse:
+    """How the messages of a format name the schemas that decode them.
+
+    ``file_suffix``: ends the path of a schema file. ``schema_file``: the id and the text of a
+    schema file; None for any other message. ``head_bytes``: how many of the first bytes of a key or
+    value name its schema. ``schema_id``: the id that these bytes name (raises DecodeError).
+    ``find``: the text of an id in ``Context.schemas``; None if there is no such id.
+    """
+
+    file_suffix: str
+    schema_file: Callable[[Message], tuple[str, str] | None]
+    head_bytes: Callable[[Context], int]
+    schema_id: Callable[[bytes, Context], SchemaId]
+    find: Callable[[Mapping[str, str], SchemaId], str | None]

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
 
+from cdcwire.core.comparing import Explains, ReleaseChange, Shown
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN
-from cdcwire.core.releases import Explains, ReleaseChange, Shown
 from cdcwire.model.kinds import UNAVAILABLE
 
 _BINLOGS = frozenset({BINLOG.name, GTID.name})

@@ -61,8 +61,7 @@ from cdcwire.storage.small_files import (
     write_index,
     write_metadata,
 )
-from cdcwire.storage.versions import VersionChoice, choose_version
-from cdcwire.storage.writing import Put, flush_puts, schema_put
+from cdcwire.storage.writing import Put, VersionChoice, choose_version, flush_puts, schema_put
 
 __all__ = [
     "ApplySchema",

@@ -129,9 +129,6 @@ def resume(number: int | None, exists_and_not_empty: bool) -> int:
     return number + 1 if exists_and_not_empty else number
 
 
-EXPIRATION_CLAUSE = "storage: expiration"
-
-
 def is_expired(
     path: str,
     layout: PathLayout,

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from cdcwire.model import kinds
 from cdcwire.mysql.value_texts import pattern
-from cdcwire_conformance.formats.csv.arrow_shapes import is_usual
-from cdcwire_conformance.formats.csv.arrow_values import FLOAT
+from cdcwire_conformance.formats.csv.arrow_values import FLOAT, is_usual
 
 USUAL: list[tuple[kinds.Type, str, list[str]]] = [
     (kinds.DateType(), pattern(kinds.DateType()), ["0000-00-00", "2024-12-31", "9999-02-30"]),

@@ -21,8 +21,7 @@ pytest.importorskip("urllib3", reason="the extra registry is not installed")
 
 from urllib3.exceptions import SSLError
 
-from cdcwire.core.context import Context
-from cdcwire.core.schemas import SchemaId
+from cdcwire.core.context import Context, SchemaId
 from cdcwire.formats.avro import FORMAT
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.registry import (

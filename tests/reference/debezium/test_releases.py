@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.releases import ReleaseChange
+from cdcwire.core.comparing import ReleaseChange
 from cdcwire.debezium.releases import RELEASES
 from cdcwire.model.kinds import UNAVAILABLE
 

@@ -29,7 +29,7 @@ from cdcwire.storage import (
     tick,
 )
 from cdcwire.storage.cutting import move
-from cdcwire.storage.versions import schema_files_of
+from cdcwire.storage.writing import schema_files_of
 
 DATA = Path(__file__).parent / "data"
 LAYOUT = PathLayout()

@@ -20,7 +20,6 @@ import pytest
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
 from cdcwire_evidence.scenarios import load_requirement
-from cdcwire_evidence.scenarios.certificates import make_authority, make_certificate
 from cdcwire_evidence.scenarios.containers import (
     LABEL,
     RUN_VARIABLE,
@@ -46,6 +45,8 @@ from cdcwire_evidence.scenarios.services import (
     given_kafka,
     given_registry,
     given_store,
+    make_authority,
+    make_certificate,
 )
 
 if TYPE_CHECKING:

@@ -35,11 +35,10 @@ from cdcwire_evidence.scenarios.avro_feeds import (
     make_changes,
     messages_of,
 )
-from cdcwire_evidence.scenarios.certificates import make_authority
 from cdcwire_evidence.scenarios.containers import RegistryContainer, ToxiproxyContainer
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.registry_proxy import proxy_to
-from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
+from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry, make_authority
 from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 
 ROWS = 300

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cdcwire.apache_avro.schema import Branch, parse_schema
     from cdcwire.apache_avro.schema_json import schema_text
     from cdcwire.apache_avro.sources import KnownSchemas, MemorySource, SchemaSource
-    from cdcwire.core.schemas import SchemaId
+    from cdcwire.core.context import SchemaId
     from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
     from cdcwire.formats.avro.definitions import Labels
     from cdcwire.formats.avro.format import FORMAT, explain, from_events, to_events
@@ -27,7 +27,7 @@ else:
         ".message",
         ".settings",
         ".wire",
-        "cdcwire.core.schemas",
+        "cdcwire.core.context",
         ".checksum",
         ".definitions",
         ".names",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cdcwire.apache_avro.schema import Datum
-from cdcwire.core.schemas import SchemaId
+from cdcwire.core.context import SchemaId
 from cdcwire.formats.avro.plans import RecordPlan
 
 

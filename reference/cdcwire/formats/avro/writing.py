@@ -16,10 +16,10 @@ from cdcwire.apache_avro.schema import Datum, Field, Primitive, Record, Union
 from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.apache_avro.sources import MemorySource, SchemaSource
 from cdcwire.core.caches import BoundedCache
+from cdcwire.core.context import SchemaId
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
-from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.checksum import row_checksum
 from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed

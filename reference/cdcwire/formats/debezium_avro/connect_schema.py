@@ -17,7 +17,7 @@ from cdcwire.apache_avro.binary import DatumReader, write_datum
 from cdcwire.apache_avro.schema import Datum
 from cdcwire.connect import ConnectType, ConnectValue, Field, Schema
 from cdcwire.connect.bounds import ConversionError
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.schema import INT_BITS, MAX_SCHEMA_DEPTH, TIDB_TYPE
 from cdcwire.connect.types import (
     CONNECT_DATE,

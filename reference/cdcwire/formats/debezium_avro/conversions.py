@@ -15,7 +15,7 @@ from cdcwire.apache_avro.binary import TEXTS
 from cdcwire.apache_avro.schema import Branch, Datum
 from cdcwire.connect import ConnectValue, Schema
 from cdcwire.connect.bounds import ConversionError
-from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
+from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
 from cdcwire.connect.schema import INT_BITS
 from cdcwire.connect.types import CONNECT_TIME
 from cdcwire.core.errors import EncodeError

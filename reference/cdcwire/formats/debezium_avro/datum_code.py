@@ -23,7 +23,7 @@ from cdcwire.apache_avro.value_code import (
     length_lines,
 )
 from cdcwire.connect import ConnectValue, Field, Schema
-from cdcwire.connect.decimals import EXACT, MAX_DECIMAL_BYTES
+from cdcwire.connect.numbers import EXACT, MAX_DECIMAL_BYTES
 from cdcwire.connect.payload_patterns import Part, RowCode, tuple_of
 from cdcwire.connect.types import decimal_scale, is_variable_scale
 from cdcwire.core.compiled import Irregular, indented

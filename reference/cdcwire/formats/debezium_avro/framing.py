@@ -12,9 +12,9 @@ from cdcwire.apache_avro.envelope import (
     read_envelope,
     write_envelope,
 )
+from cdcwire.core.context import SchemaId
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
-from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.debezium_avro.settings import Framing
 
 CLAUSE = "debezium-avro: framing"

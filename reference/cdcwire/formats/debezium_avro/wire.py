@@ -14,11 +14,10 @@ from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, plan_of_id
 from cdcwire.connect import Envelope, Parsed
 from cdcwire.connect.bounds import ConversionError
 from cdcwire.connect.fields import Fields, Origin
-from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.context import NO_CONTEXT, Context, SchemaId
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader, RecordingReader
-from cdcwire.core.schemas import SchemaId
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.message import Change, KeyPart, Message, TextKey, Tombstone
 from cdcwire.debezium.names import sent_tables, with_names
