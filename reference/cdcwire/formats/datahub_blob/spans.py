@@ -12,6 +12,7 @@ from dataclasses import replace
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.json_record import extra, part
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.core.spans import json_text, unread_key
@@ -24,6 +25,7 @@ from cdcwire.datahub.explain import (
     body_spans,
     json_spans,
 )
+from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.records import CLAUSE_RECORDS
 from cdcwire.datahub.streamx import CLAUSES, StreamXType, streamx_type
@@ -40,52 +42,42 @@ from cdcwire.formats.datahub_blob.schema_part import (
     CLAUSE_COLUMNS,
     CLAUSE_KEY,
     CLAUSE_SOURCE,
-    SOURCE_MEMBERS,
 )
 from cdcwire.formats.datahub_blob.settings import read_settings
 from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION, read_record
 from cdcwire.model.paths import Path
 
-_CLAUSES: dict[str, str] = {
-    "schema": CLAUSE_MEMBERS,
-    "schema.dataColumn": CLAUSE_COLUMNS,
-    "schema.dataColumn.*": CLAUSE_COLUMNS,
-    "schema.dataColumn.*.name": CLAUSE_COLUMNS,
-    "schema.dataColumn.*.type": CLAUSE_COLUMNS,
-    "schema.primaryKey": CLAUSE_KEY,
-    "schema.primaryKey.*": CLAUSE_KEY,
-    "schema.source": CLAUSE_SOURCE,
-    **{f"schema.source.{name}": CLAUSE_SOURCE for name, _ in SOURCE_MEMBERS},
-    "payload": CLAUSE_MEMBERS,
-    "payload.op": "datahub-blob: ops",
-    "payload.before": CLAUSE_IMAGES,
-    "payload.before.dataColumn": CLAUSE_IMAGES,
-    "payload.after": CLAUSE_IMAGES,
-    "payload.after.dataColumn": CLAUSE_IMAGES,
-    "payload.sequenceId": CLAUSE_SEQUENCE,
-    "payload.timestamp": CLAUSE_TIMES,
-    "payload.timestamp.eventTime": CLAUSE_TIMES,
-    "payload.timestamp.systemTime": CLAUSE_TIMES,
-    "payload.timestamp.checkpointTime": CLAUSE_TIMES,
-    "payload.ddl": CLAUSE_DDL,
-    "payload.ddl.text": CLAUSE_DDL,
-    "payload.ddl.ddlMeta": CLAUSE_META,
-    "version": CLAUSE_VERSION,
-}
-_SUBJECTS: dict[Path, Subject] = {
-    ("payload", "op"): Subject(0, ("kind", "op", "half", "what")),
-    ("payload", "sequenceId"): Subject(0, ("sequence_id",)),
-    ("payload", "timestamp", "eventTime"): Subject(0, ("commit_ms",)),
-    ("payload", "timestamp", "systemTime"): Subject(0, ("sent_ms",)),
-    ("payload", "timestamp", "checkpointTime"): Subject(0, ("extra",), "checkpoint_ms"),
-    ("payload", "ddl", "text"): Subject(0, ("query",)),
-    ("payload", "ddl", "ddlMeta"): Subject(0, ("extra",), "ddl_meta"),
-    ("schema", "primaryKey"): Subject(0, ("key",)),
-    ("schema", "source", "schemaName"): Subject(0, ("schema",)),
-    ("schema", "source", "tableName"): Subject(0, ("table",)),
-    ("schema", "source", "dbType"): Subject(0, ("extra",), "db_type"),
-    ("schema", "source", "dbVersion"): Subject(0, ("extra",), "db_version"),
-    ("version",): Subject(0, ("extra",), "version"),
+_UNKNOWN = "datahub-blob: unknown members"
+# By the path of a member, * for each index: its clause, and the part of the event that it shows.
+_MEMBERS: dict[Path, tuple[str, Subject | None]] = {
+    ("schema",): (CLAUSE_MEMBERS, None),
+    ("schema", "dataColumn"): (CLAUSE_COLUMNS, None),
+    ("schema", "dataColumn", "*"): (CLAUSE_COLUMNS, None),
+    ("schema", "dataColumn", "*", "name"): (CLAUSE_COLUMNS, None),
+    ("schema", "dataColumn", "*", "type"): (CLAUSE_COLUMNS, None),
+    ("schema", "primaryKey"): (CLAUSE_KEY, part("key")),
+    ("schema", "primaryKey", "*"): (CLAUSE_KEY, None),
+    ("schema", "source"): (CLAUSE_SOURCE, None),
+    ("schema", "source", "dbName"): (CLAUSE_SOURCE, part("schema", "database")),
+    ("schema", "source", "dbType"): (CLAUSE_SOURCE, extra("db_type")),
+    ("schema", "source", "dbVersion"): (CLAUSE_SOURCE, extra("db_version")),
+    ("schema", "source", "schemaName"): (CLAUSE_SOURCE, part("schema")),
+    ("schema", "source", "tableName"): (CLAUSE_SOURCE, part("table")),
+    ("payload",): (CLAUSE_MEMBERS, None),
+    ("payload", "op"): (CLAUSE_OPS, part("kind", "op", "half", "what")),
+    ("payload", "before"): (CLAUSE_IMAGES, part("before")),
+    ("payload", "before", "dataColumn"): (CLAUSE_IMAGES, part("before")),
+    ("payload", "after"): (CLAUSE_IMAGES, part("after")),
+    ("payload", "after", "dataColumn"): (CLAUSE_IMAGES, part("after")),
+    ("payload", "sequenceId"): (CLAUSE_SEQUENCE, part("sequence_id")),
+    ("payload", "timestamp"): (CLAUSE_TIMES, None),
+    ("payload", "timestamp", "eventTime"): (CLAUSE_TIMES, part("commit_ms")),
+    ("payload", "timestamp", "systemTime"): (CLAUSE_TIMES, part("sent_ms")),
+    ("payload", "timestamp", "checkpointTime"): (CLAUSE_TIMES, extra("checkpoint_ms")),
+    ("payload", "ddl"): (CLAUSE_DDL, None),
+    ("payload", "ddl", "text"): (CLAUSE_DDL, part("query")),
+    ("payload", "ddl", "ddlMeta"): (CLAUSE_META, extra("ddl_meta")),
+    ("version",): (CLAUSE_VERSION, extra("version")),
 }
 
 
@@ -114,12 +106,10 @@ def _subject(path: Path, has_schema_name: bool) -> Subject | None:
     match path:
         case ("payload", ("before" | "after") as side, "dataColumn", str(column)):
             return Subject(0, (side,), column)
-        case ("payload", ("before" | "after") as side, *rest) if rest in ([], ["dataColumn"]):
-            return Subject(0, (side,))
-        case ("schema", "source", "dbName"):
-            return Subject(0, ("database",) if has_schema_name else ("schema", "database"))
+        case ("schema", "source", "dbName") if has_schema_name:
+            return part("database")
         case _:
-            return _SUBJECTS.get(path)
+            return _MEMBERS.get(path, (_UNKNOWN, None))[1]
 
 
 def _describer(value: bytes) -> Describe:
@@ -128,20 +118,16 @@ def _describer(value: bytes) -> Describe:
     def describe(path: Path, found: JsonValue) -> Described:
         if not path:
             return CLAUSE_MEMBERS, "message", ""
-        name = ".".join("*" if isinstance(each, int) else each for each in path)
         match path:
             case ("payload", "before" | "after", "dataColumn", str(column)):
                 return _cell(types.get(column), found)
             case ("payload", "op") if isinstance(found, str) and found in OPS:
-                return _CLAUSES[name], f"{found} ({OPS[found].group})", ""
+                return CLAUSE_OPS, f"{found} ({OPS[found].group})", ""
             case ("payload", "ddl", "ddlMeta") if isinstance(found, str):
                 return CLAUSE_META, f"a Java stream, {len(found)} characters of base64", ""
             case _:
-                pass
-        clause = _CLAUSES.get(name)
-        if clause is None:
-            return "datahub-blob: unknown members", None, NOT_KNOWN
-        return clause, None, ""
+                known = _MEMBERS.get(tuple("*" if isinstance(each, int) else each for each in path))
+                return (_UNKNOWN, None, NOT_KNOWN) if known is None else (known[0], None, "")
 
     return describe
 
