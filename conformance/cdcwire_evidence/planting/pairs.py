@@ -83,7 +83,7 @@ class FeedForm:
             write_messages(str(folder / "messages.jsonl"), messages)
 
     def carries(self, tables: tuple[Table, ...], events: Iterable[Event]) -> bool:
-        """Return whether the format can encode a stream as messages, not as files, and sends any."""
+        """Return whether the format can encode a stream as messages, and sends at least one."""
         events = list(events)
         if self.is_stored:
             return False
