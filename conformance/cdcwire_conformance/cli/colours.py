@@ -1,14 +1,17 @@
-"""Colours of a report on a terminal: its verdict, the state of each table, and what differs.
+"""A report on a terminal: lines that fit it, and colours for verdicts and differences.
 
-They add nothing to the words. A file, a pipe, ``NO_COLOR`` and ``TERM=dumb`` get none.
+The colours add nothing to the words. A file, a pipe, ``NO_COLOR`` and
+``TERM=dumb`` get none. A file and a pipe get each line whole, because programs search in them.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
 from typing import TextIO
 
 from cdcwire_conformance.visible import VisibleStream, visible_lines
@@ -24,8 +27,10 @@ _COUNT = re.compile(r"[0-9][0-9,]* (?!same)[a-z][a-z ]*")
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print the lines of a report, with colours where standard output shows them."""
+    """Print the lines of a report: on a terminal wrapped at words, with colours if it has them."""
     stream = sys.stdout
+    if stream.isatty():
+        lines = wrapped(lines, shutil.get_terminal_size().columns)
     if not shows_colours(stream):
         for line in lines:
             print(line)
@@ -39,6 +44,21 @@ def shows_colours(stream: TextIO) -> bool:
     """Return whether a stream is a terminal that shows colours, and the user wants them."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and stream.isatty()
+
+
+def wrapped(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Yield lines that are at most ``width`` characters long, except a longer word.
+
+    The rest of a line is indented by two more characters.
+    """
+    for line in lines:
+        if len(line) <= width:
+            yield line
+            continue
+        indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+        yield from wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
 
 
 def painted(line: str) -> str:

@@ -1,4 +1,4 @@
-"""Colours of reports: on a terminal only, and only if the user wants them."""
+"""Reports on a terminal: wrapped lines, and colours if the user wants them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.cli.colours import painted
+from cdcwire_conformance.cli.colours import painted, wrapped
 
 VERIFY = ["verify", "craft", "--case", "craft/values/year-2024"]
 
@@ -31,6 +31,20 @@ VERIFY = ["verify", "craft", "--case", "craft/values/year-2024"]
 )
 def test_line_has_the_colour_of_its_verdict(line: str, expected: str) -> None:
     assert painted(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("  clause: one, two", ["  clause: one, two"]),
+        ("  clause: one, two, three", ["  clause: one, two,", "    three"]),
+        ("    0001  0a 0b 0c  number  1", ["    0001  0a 0b 0c", "      number  1"]),
+        ("craft/values/all-types-of-columns", ["craft/values/all-types-of-columns"]),
+        ("", [""]),
+    ],
+)
+def test_line_is_wrapped_at_words_and_indented(line: str, expected: list[str]) -> None:
+    assert list(wrapped([line], 20)) == expected
 
 
 def on_a_terminal(words: list[str], **environment: str) -> str:
@@ -67,6 +81,12 @@ def test_terminal_has_colours_unless_the_environment_declines(
         not is_coloured,
     )
     assert ("\x1b" in shown) is is_coloured
+
+
+def test_lines_fit_the_terminal() -> None:
+    lines = on_a_terminal([*VERIFY, "--without", "years"], COLUMNS="50").splitlines()
+    assert max(map(len, lines)) <= 50
+    assert "  the testee declines; did you mean 'year'?" in lines
 
 
 def test_pipe_has_no_colours(tmp_path: Path) -> None:
