@@ -74,7 +74,7 @@ def test_tables_that_the_line_proposes_have_the_declared_types(
     told = write(tmp_path / "told", [statement(2, DECLARED), *ROWS])
     file = tmp_path / "tables.json"
     assert main(["tables", told, "--to", str(file)]) == 0
-    capsys.readouterr()
+    assert "those of id, note are taken from values" in capsys.readouterr().err
     (table,) = read_tables(str(file))
     kinds = {column.name: str(column.source) for column in table.columns or ()}
     assert kinds == {"id": "int64", "u": "bigint unsigned", "d": "date", "note": "string"}
