@@ -201,7 +201,8 @@ def open(
     For formats of a storage sink it may be the sink's prefix, also at a URL, ``"csv:s3://…"``
     (extra ``storage``). The arguments are those of ``Decoder``. A directory's ``feed.json``, which
     ``cdcwire generate`` writes, has the options that are not given, and its folder ``schemas`` the
-    Avro schemas. Definitions without a schema take that of the feed.
+    Avro schemas. Definitions without a schema take that of the feed. ``auto`` in place of the
+    format stands for the one that ``feed.json`` or the messages show.
     A topic is read by a client of Kafka, whose records ``Decoder`` takes.
 
     Raises: ValueError for a source or an option that is not known. TypeError for an argument of
