@@ -18,6 +18,7 @@ may be those of an earlier state, so against a table all changes stay.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -28,8 +29,8 @@ from cdcwire_conformance.compare.narrow.rows import NarrowRows
 from cdcwire_conformance.compare.result import Counts
 from cdcwire_conformance.compare.rules import CompareOptions
 
-KEYS_TOGETHER = 1 << 16
-"""How many keys are looked at together where this copies their rows."""
+ROWS_TOGETHER = 1 << 16
+"""How many rows of a side are copied at a time, unless a key has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def unsettled_ids(
     """
     found = unsettled_rows(left, right, layout, options)
     sides = list(zip((left, right), found.wanted, strict=True))
-    ids = np.unique(np.concatenate([rows.ids[wanted] for rows, wanted in sides]))
+    ids = np.unique(np.concatenate([rows.ids_of(wanted) for rows, wanted in sides]))
     ours, theirs = (
         int(np.count_nonzero(np.isin(rows.ids, ids) & ~rows.is_outside & ~wanted))
         for rows, wanted in sides
@@ -112,7 +113,7 @@ def _same_positions(
     ``good``: the keys that both sides have in order. Their rows are copied, so those of some keys
     at a time.
     """
-    count = max(1, -(-len(good[0]) // KEYS_TOGETHER))
+    count = max(1, -(-int(keys[0].sizes[good[0]].sum()) // ROWS_TOGETHER))
     parts = zip(*(np.array_split(each, count) for each in good), strict=True)
     found = [_same_positions_of(sides, keys, (own, other)) for own, other in parts]
     ours, theirs = (np.concatenate(each) for each in zip(*(rows for rows, _ in found), strict=True))
@@ -125,14 +126,14 @@ def _same_positions_of(
     good: tuple[Numbers, Numbers],
 ) -> tuple[tuple[Numbers, Numbers], int]:
     runs = [of_side.runs(own) for of_side, own in zip(keys, good, strict=True)]
-    left, right = (rows.ids[each.rows] for rows, each in zip(sides, runs, strict=True))
+    left, right = (rows.ids_of(each.rows) for rows, each in zip(sides, runs, strict=True))
     _, own, other = np.intersect1d(left, right, assume_unique=True, return_indices=True)
     ours, theirs = runs[0].taken(own), runs[1].rows[other]
     is_same = sides[0].content[ours.rows] == sides[1].content[theirs]
     is_same &= sides[0].key[ours.rows] == sides[1].key[theirs]
     for name in ("number", "size", "has_order"):
         is_same &= getattr(ours, name) == getattr(runs[1], name)[other]
-    same_of_run = np.bincount(ours.run[is_same], minlength=len(sides[0]))
+    same_of_run = np.bincount(ours.run[is_same], minlength=ours.run.max(initial=0) + 1)
     is_same &= same_of_run[ours.run] == ours.size
     lacks_order = is_same & ~ours.has_order & sides[0].has_row[ours.rows]
     unordered = int(np.count_nonzero(np.bincount(ours.run[lacks_order]) > 1))
@@ -231,12 +232,17 @@ class _Keys:
         found: Numbers = self._order[self._places(keys)]
         return found
 
+    @cached_property
+    def _parts(self) -> Numbers:
+        """The part of the feed that each row of the side is in, if its order there is known."""
+        return ordered_parts_of(self._rows.places)[1]
+
     @property
     def have_one_order(self) -> Numbers:
         """Return for each key whether the order of its rows is known, or is not asked for."""
         if not self._checks_order:
             return np.broadcast_to(np.True_, len(self.keys))
-        part = ordered_parts_of(self._rows.places)[1][self._order]
+        part = self._parts[self._order]
         is_odd = (part == NOWHERE) | (part != np.repeat(part[self._starts], self.sizes))
         found: Numbers = ~self._any(is_odd) | (self.sizes == 1)
         return found
@@ -254,10 +260,10 @@ class _Keys:
         tied = np.flatnonzero(size > 1)
         part = np.zeros(len(places), np.int64)
         if self._checks_order and len(tied):
-            part[tied] = ordered_parts_of(self._rows.places)[1][rows[tied]]
+            part[tied] = self._parts[rows[tied]]
         is_odd = part != part[firsts[run]]
         _, inverse, copies = np.unique(
-            self._rows.ids[rows[tied]], return_inverse=True, return_counts=True
+            self._rows.ids_of(rows[tied]), return_inverse=True, return_counts=True
         )
         is_odd[tied] |= copies[inverse.reshape(-1)] > 1
         found = _Runs(rows, run, number, size, part != NOWHERE)

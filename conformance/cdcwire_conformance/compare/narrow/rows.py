@@ -75,7 +75,11 @@ class NarrowRows:
     @property
     def ids(self) -> Numbers:
         """Return a number for each row: its key with its content."""
-        ids: Numbers = self.key * _ODD ^ self.content["second"]
+        return self.ids_of(slice(None))
+
+    def ids_of(self, rows: Numbers | slice) -> Numbers:
+        """Return the ``ids`` of some rows."""
+        ids: Numbers = self.key[rows] * _ODD ^ self.content["second"][rows]
         return ids
 
     def eras(self) -> Eras:

@@ -1,8 +1,8 @@
 """Changes by hand, compared by the embedded engine, and on Spark where that is asked for.
 
-Each is compared by digests and by all columns, which have to give the same. ``compare_tables`` is
-for what has many cases in one pair of frames: Spark compares them where the long tests run too.
-Spark compares what ``compare_frames`` compares in the nightly run.
+Each is compared by digests, the rows of one key at a time too, and by all columns. They have to
+give the same. ``compare_tables`` is for what has many cases in one pair of frames: Spark compares
+them where the long tests run too. It compares what ``compare_frames`` does in the nightly run.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def compare_tables(
 def _comparing(request: pytest.FixtureRequest, on_spark: bool) -> Callable[..., TableComparison]:
     """Return what compares two frames. Spark has to give the same, by fingerprints and exactly."""
     from cdcwire_conformance.compare.embedded.tables import ComparedTable
+    from cdcwire_conformance.compare.narrow import equal
     from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules
 
     def compare(
@@ -65,6 +66,9 @@ def _comparing(request: pytest.FixtureRequest, on_spark: bool) -> Callable[..., 
         found = ComparedTable(table, image, rules, options).compared(left, right)
         exact = replace(options, exact=True)
         assert found == ComparedTable(table, image, rules, exact).compared(left, right)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(equal, "ROWS_TOGETHER", 1)
+            assert found == ComparedTable(table, image, rules, options).compared(left, right)
         if on_spark:
             import pyarrow as pa
 
