@@ -31,7 +31,7 @@ from cdcwire_evidence.planting.pairs import FeedForm, Pair
 from cdcwire_evidence.planting.plants import TYPES, Plant, marker_text
 from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import shared_fields
-from cdcwire_generators.messages import round_trip
+from cdcwire_generators.messages import decoded, encoded, round_trip
 
 Compare: TypeAlias = "Callable[[ComparedFeed, ComparedFeed, CompareOptions], Comparison]"
 Verdict: TypeAlias = Literal[
@@ -264,8 +264,12 @@ def _read_again_in_right(pair: Pair, plant: Plant) -> list[list[Event]]:
 
 
 def _read_again(pair: Pair, form: FeedForm, events: Iterable[Event]) -> list[Event]:
-    """Return what the plain decoder of a feed gives."""
-    return round_trip(events, form.format, form.options, tables=pair.tables)
+    """Return what the plain decoder of a feed gives, with the definitions of the comparison."""
+    format_, options, tables = form.format, form.options, pair.tables
+    if not pair.is_defined or form.is_stored or format_.needs_tables:
+        return round_trip(events, format_, options, tables=tables)
+    messages = encoded(events, format_, options, tables=tables)
+    return decoded(messages, format_, options, tables=tables)
 
 
 def _compared(
