@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.cli.colours import wrapped
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are of POSIX")
 
 LONGEST = 400  # seconds; nothing waits for so long on a machine without other work
 CLEARED = "\r"
+COLUMNS = 80
 
 
 class Terminal:
@@ -28,6 +30,7 @@ class Terminal:
         environment = {
             **os.environ,
             "NO_COLOR": "1",
+            "COLUMNS": str(COLUMNS),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "TMPDIR": str(folder),
         }
@@ -78,6 +81,7 @@ import fcntl, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.cli.colours import wrapped
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -105,10 +109,10 @@ def test_a_run_shows_its_report_only_and_leaves_nothing(
     feed: str, started: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["compare", feed, feed, "--engine", "embedded"]) == 0
-    report = capsys.readouterr().out
+    report = list(wrapped(capsys.readouterr().out.splitlines(), COLUMNS))
     assert started.ended() == 0
     progress, _, shown = started.screen.rpartition(CLEARED)
-    assert shown.splitlines()[:-2] == report.splitlines()[:-2]  # the last two name the engine
+    assert shown.splitlines()[:-2] == report[:-2]  # the last two name the engine
     assert shown.splitlines()[-2] == "engine: spark"
     assert "\n" not in progress
     assert re.search(r"comparing both sides: [0-9]+ of 100 rows", progress)
