@@ -32,7 +32,7 @@ from cdcwire.storage.feeds import with_definitions
 from cdcwire.storage.form import StoredForm, StoredSettings
 
 
-def _settings(context: Context) -> StoredSettings:
+def _stored_settings(context: Context) -> StoredSettings:
     found = read_settings(context)
     return StoredSettings(
         found.layout,
@@ -44,7 +44,7 @@ def _settings(context: Context) -> StoredSettings:
     )
 
 
-class _Encoder:
+class _StoredEncoder:
     def __init__(self, context: Context) -> None:
         # Rows of files are never compressed and never cut.
         self._settings = replace(
@@ -71,7 +71,7 @@ class _Encoder:
         return known[1]
 
 
-STORED = StoredForm(_settings, _Encoder, option=("transport", "storage"))
+STORED = StoredForm(_stored_settings, _StoredEncoder, option=("transport", "storage"))
 
 
 FEATURES: Mapping[str, str] = MappingProxyType(

@@ -34,7 +34,7 @@ from cdcwire.storage.paths import DataPath
 from cdcwire.storage.sent_columns import with_sent_columns
 
 
-def _settings(context: Context) -> StoredSettings:
+def _stored_settings(context: Context) -> StoredSettings:
     found = read_settings(context)
     return StoredSettings(
         found.layout,
@@ -48,7 +48,7 @@ def _settings(context: Context) -> StoredSettings:
     )
 
 
-def _decoder(context: Context) -> FileDecoder:
+def _stored_decoder(context: Context) -> FileDecoder:
     return RowDecoder(context).decode
 
 
@@ -57,7 +57,7 @@ def _definition_check(tables: Iterable[Table]) -> Callable[[DataPath], object]:
     return lambda path: definitions.choose(path.schema, path.table, path.version)
 
 
-class _Encoder:
+class _StoredEncoder:
     def __init__(self, context: Context) -> None:
         self._settings = read_settings(context)
         self._records = RecordWriter(self._settings)
@@ -90,9 +90,9 @@ def column_count(context: Context) -> Callable[[bytes], int | None]:
 
 
 STORED = StoredForm(
-    _settings,
-    _Encoder,
-    decoder=_decoder,
+    _stored_settings,
+    _StoredEncoder,
+    decoder=_stored_decoder,
     definition_check=_definition_check,
     column_count=column_count,
 )
