@@ -368,7 +368,8 @@ def _truncate(events: Events, chance: Random, other: OtherValue) -> Iterator[Pla
         row = _row(events, at)
         if any(each.position.commit_ts == row.position.commit_ts for each in events[at + 1 :]):
             continue
-        statement = f"TRUNCATE TABLE `{table_text(row.table).replace('.', '`.`')}`"
+        names = (part.replace("`", "``") for part in (row.table.schema, row.table.name) if part)
+        statement = f"TRUNCATE TABLE {'.'.join(f'`{name}`' for name in names)}"
         truncate = SchemaChange(
             "truncate", statement, _TRUNCATE, row.table, replace(row.position, partition=None)
         )
