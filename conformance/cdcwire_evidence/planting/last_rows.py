@@ -21,9 +21,22 @@ LastRows: TypeAlias = "dict[tuple[str, ...], str]"  # values of the key, all val
 
 
 def differing_tables(left: Iterable[Event], right: Iterable[Event]) -> set[str]:
-    """Return the names of the tables whose last rows differ, as reports write them."""
-    ours, theirs = _last_rows(left), _last_rows(right)
-    return {name for name in {*ours, *theirs} if ours.get(name, {}) != theirs.get(name, {})}
+    """Return the names of the tables whose last rows differ, as reports write them.
+
+    A table that is renamed has both names.
+    """
+    events = [*left]
+    ours, theirs = _last_rows(events), _last_rows(right)
+    found = {name for name in {*ours, *theirs} if ours.get(name, {}) != theirs.get(name, {})}
+    return found | {new for old, new in _renames(events) if old in found}
+
+
+def _renames(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new name of each table that is renamed."""
+    for event in events:
+        if isinstance(event, SchemaChange) and event.what == "rename" and event.table is not None:
+            new = str(event.query).rpartition(" TO ")[2]
+            yield table_text(event.table), new.replace("`", "")
 
 
 def by_position(events: Iterable[Event], name: str) -> list[Event]:
