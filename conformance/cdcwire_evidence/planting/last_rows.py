@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange, Table
 
+DROP_SCHEMA = 2  # the number of DROP DATABASE in TiDB, which is a query for Canal
 # The members by which changes have an order, the most important one first.
 _ORDERS = (
     ("commit_ts",),
@@ -77,7 +78,9 @@ def _last_rows(events: Iterable[Event]) -> dict[str, LastRows]:
                 rows.pop(_key(event.table, event.before), None)
             if event.after is not None:
                 rows[_key(event.table, event.after)] = repr(event.after.values)
-        elif isinstance(event, SchemaChange) and event.what in ("truncate", "erase"):
+        elif isinstance(event, SchemaChange) and (
+            event.what in ("truncate", "erase") or event.code == DROP_SCHEMA
+        ):
             for name in list(found):
                 if event.table is not None and _names(event.table, name):
                     del found[name]

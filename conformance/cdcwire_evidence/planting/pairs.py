@@ -29,7 +29,7 @@ from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import LocalStore
-from cdcwire_evidence.planting.last_rows import is_of
+from cdcwire_evidence.planting.last_rows import DROP_SCHEMA, is_of
 from cdcwire_evidence.planting.plants import Plant
 from cdcwire_generators.domain import (
     Domain,
@@ -51,7 +51,6 @@ _CONNECTOR, _DIALECT, _KEYS = "connector", "dialect", "key-converter"
 _SAME_IN_BOTH = ("database", "read-r-as-c", _CONNECTOR)  # if they differ, so do the feeds
 # How much a reader refuses, which no producer knows, and a setting that loses digits of decimals.
 _NOT_DRAWN = {"lint": ("strict",), "decimal-handling-mode": ("double",)}
-_DROP_SCHEMA = 2  # the number of DROP DATABASE in TiDB, which is a query for Canal
 _MOST_TRIES = 20  # to draw another value
 _MODES: tuple[Mode, ...] = ("events", "events", "final")
 
@@ -241,7 +240,7 @@ def without_ended_tables(events: Sequence[Event]) -> Iterator[Event]:
     for number, event in enumerate(events):
         if (
             isinstance(event, SchemaChange)
-            and (event.what in ("erase", "rename") or event.code == _DROP_SCHEMA)
+            and (event.what in ("erase", "rename") or event.code == DROP_SCHEMA)
             and any(is_of(each, event.table) for each in events[number + 1 :])
         ):
             continue

@@ -41,6 +41,7 @@ TYPES = ("types of columns",)
 # What lines call the time at which a producer sent a message.
 _SENT = ("ts_ms of the envelope", "ts", "buildTs", "times of writing", "systemTime", "push_ts")
 _BINLOG = "binlog"
+_READS = ("rows of snapshots against inserts",)
 _OF_CHANGE_LSN = ("commit_lsn", "change_lsn", "event_serial_no")
 _OF_RS_ID = ("commit_scn", "scn", "rs_id", "ssn")
 _TRUNCATE = 11  # the number of TRUNCATE TABLE in TiDB
@@ -218,6 +219,8 @@ def _moved_parts(one: RowChange, two: RowChange) -> tuple[str, ...]:
         return ("deletes",)
     if repr(one.after) != repr(two.after):
         return ()
+    if {one.op, two.op} == {"insert", "read"}:
+        return _READS
     if any(_is_split(each) for each in (one, two)):  # an insert of the row that the other updates
         return (*_BEFORE, *_OPERATION)
     return _BEFORE if one.op == two.op else _OPERATION
