@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from cdcwire.arrow.batches import MessagePlace
 from cdcwire.arrow.schema import (
@@ -149,7 +150,7 @@ class FeedFacts:
         return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OpenedFeed:
     """An opened source.
 
@@ -185,7 +186,7 @@ class OpenedFeed:
         option = whole_deletes(self.source.format)
         return replace(context, options={**context.options, **option})
 
-    @property
+    @cached_property
     def side(self) -> Side:
         """The format of the feed with its options, and what its rows have in spite of them."""
         side = side_of(self.source, self.opened.context)
