@@ -229,7 +229,7 @@ def test_endless_loop_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
         return RIGHT.to_events(message, context=context)
 
-    assert "hang" in found_in(with_decoding(decode), 60)
+    assert "hang" in found_in(with_decoding(decode), 3)
 
 
 def test_events_that_change_when_encoded_are_found() -> None:

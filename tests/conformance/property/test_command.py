@@ -82,7 +82,7 @@ def test_crashes_are_survived_and_shrunk(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_time_outs_are_survived(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["20", "--seed", "1", "--timeout", "3"]
+    words = ["20", "--seed", "1", "--timeout", "0.5"]
     code, out, _ = verify([*words, *wrong("hang")], capsys)
     assert code == 1
     assert "TIMED OUT craft/property/decode-" in out

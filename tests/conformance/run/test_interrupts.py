@@ -162,7 +162,7 @@ from pathlib import Path
 begun = Path("begun")
 
 def end(number, frame):
-    time.sleep(2)
+    time.sleep(0.5)
     begun.unlink()
     print("cdcwire: interrupted", file=sys.stderr)
     sys.exit(128 + number)

@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.protocol import Description, Events, Rejected, Request
-from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAnswer
+from cdcwire_conformance.testees import (
+    CannotStartError,
+    KeptAliveTestee,
+    NoAnswer,
+    kept_alive,
+)
 from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, Limits, can_measure
 from cdcwire_conformance.testees.pipes import STDERR_LIMIT, LineProcess
 from cdcwire_conformance.testees.processes import labelled_processes
@@ -243,7 +248,10 @@ def test_grandchild_in_another_session_ends_with_the_testee(opened: Opened) -> N
     assert list(labelled_processes()) == []
 
 
-def test_close_kills_a_testee_that_ignores_stop_and_signals(opened: Opened) -> None:
+def test_close_kills_a_testee_that_ignores_stop_and_signals(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_alive, "_STOP_PATIENCE", 0.2)
     testee = opened("stubborn")
     testee.start()
     assert testee.ask(GOOD).answer == Events([])
