@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -55,6 +56,11 @@ ONE_OF_EACH = [
 ]
 
 
+def faults_of(format_name: str) -> dict[str, str]:
+    """Return the faults of a format's decoder; the sets take turns."""
+    return FAULTS[FORMAT_NAMES.index(format_name) % len(FAULTS)]
+
+
 def with_fault(format_: Format, fault: KnownWrong) -> Format:
     """Return a format whose decoder also has this fault."""
 
@@ -64,10 +70,12 @@ def with_fault(format_: Format, fault: KnownWrong) -> Format:
     return replace(format_, to_events=to_events)
 
 
-def results_of(format_name: str, faults: Iterable[str]) -> Results:
+@cache
+def results_of(format_name: str) -> Results:
+    """Return a run of the format's cases against a decoder with its three faults."""
     known = {wrong.name: wrong for wrong in get_suite(format_name).known_wrong}
     right = wrong = get_format(format_name)
-    for name in faults:
+    for name in faults_of(format_name):
         wrong = with_fault(wrong, known[name])
     codec = Codec(wrong.to_events, prepared=right.prepared)
     testee = InProcessTestee("three faults", {format_name: codec})
@@ -75,30 +83,17 @@ def results_of(format_name: str, faults: Iterable[str]) -> Results:
     return run(load_cases([format_name]), (), [testee], results)
 
 
-@pytest.fixture(scope="module")
-def runs() -> Mapping[str, tuple[Results, Mapping[str, str]]]:
-    """A run for each format; the sets of faults take turns."""
-    return {
-        name: (results_of(name, FAULTS[number % len(FAULTS)]), FAULTS[number % len(FAULTS)])
-        for number, name in enumerate(FORMAT_NAMES)
-    }
-
-
-Runs = Mapping[str, tuple[Results, Mapping[str, str]]]
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
-def test_first_screen_names_three_planted_faults(runs: Runs, format_name: str) -> None:
-    results, faults = runs[format_name]
-    screen = list(report_lines(results))[:SCREEN]
-    for name, line in faults.items():
+def test_first_screen_names_three_planted_faults(format_name: str) -> None:
+    screen = list(report_lines(results_of(format_name)))[:SCREEN]
+    for name, line in faults_of(format_name).items():
         assert any(line in shown for shown in screen), (name, screen)
 
 
 @pytest.mark.parametrize("format_name", ONE_OF_EACH)
-def test_markdown_and_json_have_the_same_groups(runs: Runs, format_name: str) -> None:
-    results, _ = runs[format_name]
+def test_markdown_and_json_have_the_same_groups(format_name: str) -> None:
+    results = results_of(format_name)
     groups = failure_groups(results)
     text = markdown_text(results)
     rows = [line for line in text.splitlines() if line.startswith("| ") and "`" not in line]
@@ -111,8 +106,8 @@ def test_markdown_and_json_have_the_same_groups(runs: Runs, format_name: str) ->
 
 
 @pytest.mark.parametrize("format_name", ONE_OF_EACH)
-def test_junit_and_html_name_the_same_groups(runs: Runs, format_name: str) -> None:
-    results, _ = runs[format_name]
+def test_junit_and_html_name_the_same_groups(format_name: str) -> None:
+    results = results_of(format_name)
     groups = failure_groups(results)
     texts = [each.text or "" for each in fromstring(junit_text(results)).iter() if each.text]
     named = Counter(
@@ -133,8 +128,8 @@ def test_junit_and_html_name_the_same_groups(runs: Runs, format_name: str) -> No
 
 @pytest.mark.long
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
-def test_groups_hold_every_failure_and_begin_with_what_binds(runs: Runs, format_name: str) -> None:
-    results, _ = runs[format_name]
+def test_groups_hold_every_failure_and_begin_with_what_binds(format_name: str) -> None:
+    results = results_of(format_name)
     groups = failure_groups(results)
     grouped = {outcome.id for group in groups for outcome in group.outcomes}
     assert grouped == {outcome.id for outcome in results.bad()}
