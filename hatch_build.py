@@ -55,18 +55,16 @@ class CorpusAndPages(BuildHookInterface):
 
 
 class FactsOfPackages(MetadataHookInterface):
-    """Fills in the dynamic fields of the metadata, those of ``conformance/pyproject.toml``.
+    """Fills in the dynamic fields of the metadata, from the ``pyproject.toml`` of both packages.
 
     With ``own-extras`` each other extra brings the package ``cdcwire-conformance``.
     """
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Add the fields that the project leaves to this hook."""
-        text = (_ROOT / "conformance" / "pyproject.toml").read_text("utf-8")
-        suite = tomllib.loads(text)["project"]
-        facts = {
-            name: suite.get(name) for name in ("optional-dependencies", "scripts", "entry-points")
-        }
+        core, suite = _project("reference"), _project("conformance")
+        facts = {name: suite[name] for name in ("optional-dependencies", "entry-points")}
+        facts["scripts"] = core["scripts"]
         facts["dependencies"] = [f"cdcwire=={metadata['version']}"]
         own = self.config.get("own-extras")
         if own is not None:
@@ -74,6 +72,12 @@ class FactsOfPackages(MetadataHookInterface):
             others = {name: [f"{suite['name']}[{name}]=={metadata['version']}"] for name in extras}
             facts["optional-dependencies"] = {**others, **{name: extras[name] for name in own}}
         metadata |= {name: facts[name] for name in metadata["dynamic"] if name in facts}
+
+
+def _project(folder: str) -> dict[str, Any]:
+    text = (_ROOT / folder / "pyproject.toml").read_text("utf-8")
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    return project
 
 
 def write_archive(golden: Path, archive: Path) -> None:

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from benchmarks.document import Result, arguments, finish
 from cdcwire.core.context import NO_CONTEXT
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DatetimeType, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 
 FORMAT = "craft"

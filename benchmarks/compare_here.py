@@ -22,7 +22,7 @@ from benchmarks.commands import command, cost_of
 from benchmarks.document import Result, arguments, finish
 from benchmarks.large_feeds import FORMATS, Plan, make
 from cdcwire.core.message import KafkaMessage
-from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire.files.messages_io import write_messages
 
 ROWS, ROWS_QUICK = (100_000, 1_000_000), (50_000,)
 DISTINCT = 100_000

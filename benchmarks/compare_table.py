@@ -20,12 +20,12 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
 from cdcwire.arrow.schema import canonical_table
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import compare_table
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark import decode_frame, spark_session

@@ -20,11 +20,11 @@ from pathlib import Path
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
 from cdcwire_conformance.compare.feed import ComparedFeed
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import spark_session
 from cdcwire_conformance.spark.compare.engine import compare_feeds

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
 from cdcwire.core.context import Context
+from cdcwire.files.stores import open_store
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import open_store
 from cdcwire_conformance.spark import (
     decode_frame,
     describe_feed,

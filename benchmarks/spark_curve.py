@@ -31,8 +31,8 @@ from benchmarks.document import Result, finish
 from benchmarks.large_feeds import FORMATS, first_parts
 from benchmarks.spark_compare import java_mib
 from benchmarks.spark_decode import processor_seconds
+from cdcwire.extras import load_extra
 from cdcwire_conformance.compare.feed import ComparedFeed
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_conformance.spark import spark_session
 from cdcwire_conformance.spark.compare.engine import compare_feeds

@@ -32,9 +32,9 @@ from cdcwire.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.files.messages_io import write_messages
 from cdcwire.registry import get_format
 from cdcwire_conformance.decode.decoders import message_decoder
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_conformance.spark import decode_frame, spark_session
 

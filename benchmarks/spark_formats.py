@@ -29,14 +29,14 @@ from benchmarks.spark_decode import processor_seconds
 from cdcwire.arrow.batches import MessagePlace
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.files.messages_io import write_messages
+from cdcwire.files.stores import open_store
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.reading import Job, decode_messages
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import open_store
 from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, spark_session
 from cdcwire_evidence.scenarios.feeds import make_partitions
 from cdcwire_generators.workloads import workload, workload_tables

@@ -21,13 +21,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cdcwire.core.context import Context
+from cdcwire.files.prefix import list_prefix
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import LocalStore
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_generators.workloads import workload, workload_tables
 
 OPTIONS = {

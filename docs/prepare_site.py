@@ -15,10 +15,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cdcwire.cli import parser_of
+from cdcwire.cli.options import default_text, settings_text
 from cdcwire.core.options import Option
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.cli import parser_of, verb_modules
-from cdcwire_conformance.cli.options import default_text, settings_text
+from cdcwire_conformance.cli import verb_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "REPORT.md", "SECURITY.md")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -37,6 +39,7 @@ for _name, _examples in (("full", 120), ("deep", 1000)):
 # No test depends on its time: a line of progress after 10 seconds would be an unexpected output.
 os.environ["CDCWIRE_PROGRESS_SECONDS"] = "0"
 settings.load_profile(os.environ.get("CDCWIRE_HYPOTHESIS", "quick"))
+_NUMBERS = count()
 
 
 @pytest.fixture
@@ -62,3 +65,14 @@ def calls_of() -> Callable[[Callable[[], object]], int]:
         return calls
 
     return count
+
+
+@pytest.fixture
+def memory_url() -> Iterator[str]:
+    """Yield a new URL of a storage in memory."""
+    fsspec: Any = pytest.importorskip("fsspec")
+    url = f"memory://prefix-{next(_NUMBERS)}"
+    yield url
+    store = fsspec.filesystem("memory")
+    if store.exists(f"/{url.partition('://')[2]}"):
+        store.rm(f"/{url.partition('://')[2]}", recursive=True)

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.cli import parser_of, verb_modules
+from cdcwire.cli import parser_of
+from cdcwire_conformance.cli import verb_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 ALLOWED_FILE = Path(__file__).with_name("language_allowed.txt")

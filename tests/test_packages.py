@@ -14,7 +14,7 @@ import pytest
 import cdcwire
 
 ROOT = Path(__file__).parent.parent
-MOST_BYTES_OF_CODECS = 1_000_000
+MOST_BYTES_OF_CODECS = 1_100_000
 UV = shutil.which("uv")
 
 pytestmark = [
@@ -22,6 +22,10 @@ pytestmark = [
     pytest.mark.skipif(UV is None, reason="uv, which builds and installs packages, is missing"),
 ]
 
+DDL = """
+from cdcwire.ddl import parse_ddl
+print(*(c.name for c in parse_ddl("CREATE TABLE shop.t (id BIGINT, n TEXT)")[0].columns))
+"""
 DECODES = """
 from cdcwire import Decoder
 message = (
@@ -86,8 +90,17 @@ def test_codecs_are_small_and_decode_alone(wheels: Path, tmp_path: Path) -> None
         run("pip", "freeze", "--quiet", "--python", python) == f"cdcwire=={cdcwire.__version__}\n"
     )
     assert output_of([python, "-c", DECODES]) == "{'id': 18446744073709551615}\n"
-    missing = "cdcwire: the command is not installed: it is in the package cdcwire-conformance\n"
-    assert output_of([python, "-m", "cdcwire", "verify"], code=1) == missing
+    message = ROOT / "golden" / "craft" / "rows" / "all-flags.bin"
+    for command in ([python, "-m", "cdcwire"], [str(programs / "cdcwire")]):
+        assert '"kind": "row"' in output_of([*command, "decode", "craft", str(message)])
+    assert "craft" in output_of([python, "-m", "cdcwire", "identify", str(message)])
+    assert "craft: " in output_of([python, "-m", "cdcwire", "explain", "craft", str(message)])
+    missing = "reading CREATE TABLE statements needs the package sqlglot: pip install 'sqlglot"
+    assert missing in output_of([python, "-c", DDL], code=1)
+    run(
+        "pip", "install", "--quiet", "--python", python, "--find-links", str(wheels), "cdcwire[ddl]"
+    )
+    assert output_of([python, "-c", DDL]) == "id n\n"
 
 
 def test_suite_brings_the_codecs_and_the_command(wheels: Path, tmp_path: Path) -> None:

@@ -1,21 +1,22 @@
-"""The entry of the command line: ``cdcwire VERB``, and ``python -m cdcwire_conformance VERB``."""
+"""``python -m cdcwire_conformance VERB``: the command ``cdcwire``, also where it runs in place."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-_INTERRUPTED = 130
+from cdcwire.__main__ import Command, run_loaded
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb. Returns: its exit code; 130 for an interrupt while modules are imported."""
-    try:
-        from cdcwire_conformance.cli import main as run
-    except KeyboardInterrupt:
-        print("cdcwire: interrupted", file=sys.stderr)
-        return _INTERRUPTED
-    return run(argv)
+    return run_loaded(_command, argv)
+
+
+def _command() -> Command:
+    from cdcwire_conformance.cli import main as command
+
+    return command
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Each documented format is a package (``from cdcwire import craft``), imported when it is first used.
 All formats share the errors, the neutral model of events and types, and the registry of formats:
 ``Decoder("craft").decode(record)`` gives the changes of a record of any Kafka client.
-This package opens no file, socket or clock, and needs only the standard library.
+The codecs open no file, socket or clock. This package needs only the standard library.
 """
 
 from __future__ import annotations

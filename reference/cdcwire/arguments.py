@@ -7,14 +7,13 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from cdcwire.changes import OnError
 from cdcwire.core.context import EVERYTHING, Selection
-from cdcwire.extensions import extension
 from cdcwire.format import Format
 from cdcwire.model.events import Table
 
 
 @runtime_checkable
 class PathLike(Protocol):
-    """The path of a file, as ``pathlib.Path`` is one. This package opens no file itself."""
+    """The path of a file, as ``pathlib.Path`` is one."""
 
     def __fspath__(self) -> str:
         """Return the path as text."""
@@ -34,8 +33,9 @@ def tables_of(tables: Tables) -> tuple[Table, ...]:
     OSError; ModuleNotFoundError.
     """
     if isinstance(tables, (str, PathLike)):
-        found: tuple[Table, ...] = extension("read-tables")(tables)
-        return found
+        from cdcwire.ddl import read_definitions
+
+        return read_definitions(tables)
     if not isinstance(tables, Iterable):
         tables = (tables,)
     given: tuple[object, ...] = tuple(tables)
@@ -74,7 +74,7 @@ def expect_mappings(**arguments: object) -> None:
     """Raise TypeError for an argument that is not a mapping."""
     for name, value in arguments.items():
         if not isinstance(value, Mapping):
-            reader = "; cdcwire_conformance.registry.open_schemas reads a directory or a registry"
+            reader = "; cdcwire.schema_registry.open_schemas reads a directory or a registry"
             raise TypeError(
                 f"{name} is {value!r:.60}; it must be a mapping, such as a dict"
                 f"{reader if name == 'schemas' else ''}"

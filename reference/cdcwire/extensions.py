@@ -1,4 +1,4 @@
-"""Functions that other packages add to this one, which opens no file and imports no other package.
+"""Functions that the package cdcwire-conformance adds to this one, which imports no other package.
 
 They are registered in the group of entry points ``cdcwire``, by the names below.
 """
@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-Extension: TypeAlias = Literal["open-feed", "read-tables"]
-"""``open-feed``: the source of a feed, as ``cdcwire.feed.FeedSource``. ``read-tables``: DDL."""
+Extension: TypeAlias = Literal["open-feed", "read-elsewhere"]
+"""``open-feed``: opens a feed as ``cdcwire.feed.FeedSource``. ``read-elsewhere``: makes a
+``cdcwire.identify.sampling.Elsewhere``."""
 
 
 def extension(name: Extension) -> Any:

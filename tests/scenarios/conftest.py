@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.extras import MissingExtraError
+from cdcwire.extras import MissingExtraError
 from cdcwire_evidence.registry.apicurio import Apicurio, UnavailableError, running
 
 WANTED = os.environ.get("CDCWIRE_SCENARIOS", "")

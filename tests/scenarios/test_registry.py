@@ -11,14 +11,14 @@ import pytest
 
 from cdcwire.apache_avro.evolution import DDL_RULES, compare_schemas
 from cdcwire.core.context import Context
+from cdcwire.ddl import read_chain
 from cdcwire.formats.avro import FORMAT, Settings, schemas_of
 from cdcwire.formats.avro.names import parse_topic_rule
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
-from cdcwire_conformance.ddl import read_chain
+from cdcwire.schema_registry import ConfluentRegistry, RegistryError, RetryPolicy, open_schemas
 from cdcwire_conformance.formats.avro.evolve import evolve
-from cdcwire_conformance.registry import ConfluentRegistry, RegistryError, RetryPolicy, open_schemas
 from cdcwire_evidence.registry.apicurio import Apicurio
 
 QUICK = RetryPolicy(connect=2.0, answer=20.0, tries=3)

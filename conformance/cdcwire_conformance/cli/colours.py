@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import TextIO
 
-from cdcwire_conformance.visible import VisibleStream, visible_lines
+from cdcwire.console.visible import VisibleStream, visible_lines
 
 _GOOD, _BAD, _ODD = "32", "31", "33"  # of SGR, "select graphic rendition"
 _VERDICT = re.compile(

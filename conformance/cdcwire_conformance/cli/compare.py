@@ -6,10 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cdcwire.cli.auto import source_identified
+from cdcwire.cli.configuration import configure_sides
+from cdcwire.cli.context import (
+    UsageError,
+    context_from,
+    parse_option_arguments,
+    schemas_at,
+)
 from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
+from cdcwire.extras import load_extra
+from cdcwire.files.stores import scheme_of
+from cdcwire.identify.auto import AUTO_SOURCE
 from cdcwire.registry import get_format
-from cdcwire_conformance.cli.auto import source_identified
 from cdcwire_conformance.cli.colours import print_lines
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_engine import (
@@ -27,13 +37,6 @@ from cdcwire_conformance.cli.compare_reports import (
 )
 from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
 from cdcwire_conformance.cli.compare_run import Work, announced, compared, on_spark
-from cdcwire_conformance.cli.configuration import configure_sides
-from cdcwire_conformance.cli.context import (
-    UsageError,
-    context_from,
-    parse_option_arguments,
-    schemas_at,
-)
 from cdcwire_conformance.cli.follow import (
     check_follow_arguments,
     check_followed,
@@ -42,12 +45,10 @@ from cdcwire_conformance.cli.follow import (
 )
 from cdcwire_conformance.cli.progress import without_logs
 from cdcwire_conformance.cli.recorded import schemas_near, with_recorded
-from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.identify.auto import AUTO_SOURCE
 from cdcwire_conformance.sources.source_urls import Source, parse_source
-from cdcwire_conformance.sources.stores import scheme_of
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.java import java_ends_on_interrupt
+from cdcwire_conformance.spark.reading.samples import SparkSamples
 from cdcwire_conformance.spark.session import spark_session
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _identify_sides(
         if not source.startswith(AUTO_SOURCE):
             continue
         context = _context_of(arguments, side, parse_option_arguments(own))
-        source, found = source_identified(NAME, source, context, session)
+        source, found = source_identified(NAME, source, context, SparkSamples(session))
         setattr(arguments, side, source)
         words = parse_option_arguments([*arguments.option, *own])
         given = {name.rpartition(".")[2] for name in words}

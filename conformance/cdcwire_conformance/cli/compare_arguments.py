@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from cdcwire_conformance.cli.arguments import (
+from cdcwire.cli.arguments import (
     Arguments,
     Declared,
     flag,
@@ -15,9 +15,9 @@ from cdcwire_conformance.cli.arguments import (
     repeated,
     with_value,
 )
-from cdcwire_conformance.cli.configuration import add_configuration_arguments
-from cdcwire_conformance.cli.context import ContextArguments
-from cdcwire_conformance.problems import integer_argument, jobs_argument, number_argument
+from cdcwire.cli.configuration import add_configuration_arguments
+from cdcwire.cli.context import ContextArguments
+from cdcwire.console.problems import integer_argument, jobs_argument, number_argument
 
 if TYPE_CHECKING:
     from cdcwire.arrow.types import Temporal

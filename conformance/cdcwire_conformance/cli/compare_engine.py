@@ -6,18 +6,18 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from cdcwire.console.usage import UsageError
+from cdcwire.extras import MissingExtraError, load_extra
+from cdcwire.files.line_files import UNPACKED, is_compressed
+from cdcwire.files.stores import is_url
 from cdcwire_conformance.cli.compare_arguments import (
     EMBEDDED,
     MAX_BYTES,
     SPARK,
     CompareArguments,
 )
-from cdcwire_conformance.extras import MissingExtraError, load_extra
-from cdcwire_conformance.sources.line_files import UNPACKED, is_compressed
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import is_url
 from cdcwire_conformance.sources.tables import CSV, TableUrl, files_here, parse_table_url
-from cdcwire_conformance.usage import UsageError
 
 _NOT_FOR_TABLES = (
     *("follow", "allow_repeats", "no_order", "no_split"),

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cdcwire.console.interrupts import Terminated
+from cdcwire.console.usage import UsageError, column_names
+from cdcwire.extras import MissingExtraError
+from cdcwire.files.stores import SourceError, directory_of
+from cdcwire.files.whole_files import read_short
 from cdcwire_conformance.cli.compare_arguments import KEY_VARIABLE, CompareArguments
-from cdcwire_conformance.extras import MissingExtraError
-from cdcwire_conformance.interrupts import Terminated
-from cdcwire_conformance.sources.stores import SourceError, directory_of
-from cdcwire_conformance.usage import UsageError, column_names
-from cdcwire_conformance.whole_files import read_short
 
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.masking import Mask

@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from cdcwire import __version__
+from cdcwire.cli.context import parse_option_arguments
+from cdcwire.console.visible import without_secrets
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
-from cdcwire_conformance.cli.context import parse_option_arguments
 from cdcwire_conformance.corpus.case import CorpusError
-from cdcwire_conformance.visible import without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

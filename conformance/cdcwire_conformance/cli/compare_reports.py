@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.usage import UsageError
+from cdcwire.files.feed_file import FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE
+from cdcwire.files.inside import is_inside
+from cdcwire.files.stores import directory_of, has_password, is_url, open_store
+from cdcwire.files.whole_files import is_new_or_empty, write_whole
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
-from cdcwire_conformance.inside import is_inside
-from cdcwire_conformance.sources.feed_file import FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import directory_of, has_password, is_url, open_store
-from cdcwire_conformance.usage import UsageError, check_apart, check_writable
-from cdcwire_conformance.whole_files import is_new_or_empty, write_whole
+from cdcwire_conformance.usage import check_apart, check_writable
 
 if TYPE_CHECKING:
     from cdcwire_conformance.compare.feeds import ComparedFeeds

@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.visible import visible
 from cdcwire.core.context import Context
 from cdcwire.core.options import parse_options
+from cdcwire.files.messages_io import InputError
+from cdcwire.files.stores import StoreError, is_url
+from cdcwire.files.whole_files import whole_folder
+from cdcwire.identify import Candidate
+from cdcwire.identify.report import identify_place, option_text
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_engine import alternative, needs
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.cli.compare_record import RunNotes, with_record
 from cdcwire_conformance.cli.compare_reports import saved_lines, write_reports
 from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs
-from cdcwire_conformance.identify import Candidate
-from cdcwire_conformance.identify.report import identify_place, option_text
-from cdcwire_conformance.sources.messages_io import InputError
 from cdcwire_conformance.sources.source_urls import Source, SourceError
-from cdcwire_conformance.sources.stores import StoreError, is_url
 from cdcwire_conformance.sources.tables import CSV, TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import JavaMissing, readable_errors, spark_session
-from cdcwire_conformance.visible import visible
-from cdcwire_conformance.whole_files import whole_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire.extras import load_extra
 
 NAME = "completion"
 HELP = "print the code that lets a shell complete cdcwire's words"

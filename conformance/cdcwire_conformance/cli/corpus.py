@@ -7,11 +7,15 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from cdcwire.cli.context import UsageError
+from cdcwire.console.problems import format_argument
+from cdcwire.console.visible import print_error, visible
+from cdcwire.files.inside import file_inside
+from cdcwire.files.whole_files import whole_folder, write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.progress import ProgressLine
-from cdcwire_conformance.cli.unread import note_unfinished
+from cdcwire_conformance.cli.unfinished import note_unfinished
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.check import check_corpus
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
@@ -29,11 +33,7 @@ from cdcwire_conformance.corpus.store import (
 )
 from cdcwire_conformance.export import ExportError, export_corpus
 from cdcwire_conformance.export.packages import DATA_FOLDERS, DEFAULT_NAME, export_package
-from cdcwire_conformance.inside import file_inside
-from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.usage import golden_root
-from cdcwire_conformance.visible import print_error, visible
-from cdcwire_conformance.whole_files import whole_folder, write_whole
 
 NAME = "corpus"
 HELP = "list, show, copy, export, check or rebuild the golden cases"

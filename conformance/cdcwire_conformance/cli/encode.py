@@ -9,18 +9,18 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cdcwire.cli.configuration import add_format_argument, need_format
+from cdcwire.cli.context import UsageError, WholeContextArguments, context_from
+from cdcwire.clock_changes import ClockNotes
+from cdcwire.console.problems import json_problem
+from cdcwire.console.visible import print_error
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.files.line_files import lines_in
+from cdcwire.files.messages_io import message_to_json
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import TextFormError, event_from_json
 from cdcwire.registry import get_format
-from cdcwire_conformance.cli.configuration import add_format_argument, need_format
-from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
-from cdcwire_conformance.decode.clock_changes import ClockNotes
-from cdcwire_conformance.problems import json_problem
-from cdcwire_conformance.sources.line_files import lines_in
-from cdcwire_conformance.sources.messages_io import message_to_json
-from cdcwire_conformance.visible import print_error
 
 NAME = "encode"
 HELP = "write events (JSON lines) as messages"

@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.interrupts import interrupts_raise
+from cdcwire.console.usage import UsageError
+from cdcwire.console.visible import visible
+from cdcwire.files.whole_files import write_whole
 from cdcwire_conformance.cli.compare_arguments import EVERY_SECONDS, CompareArguments
 from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.compare.metrics import FollowMetrics, metrics_text
-from cdcwire_conformance.interrupts import interrupts_raise
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.usage import UsageError, check_writable
-from cdcwire_conformance.visible import visible
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.usage import check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,37 +10,37 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cdcwire.core.context import Context
-from cdcwire.core.errors import EncodeError
-from cdcwire.core.options import parse_options
-from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.model.text import table_to_json
-from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.cli.configuration import add_format_argument, need_format
-from cdcwire_conformance.cli.context import (
+from cdcwire.cli.configuration import add_format_argument, need_format
+from cdcwire.cli.context import (
     DEFAULT_SCHEMA,
     CodecArguments,
     UsageError,
     context_from,
 )
-from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_parts
-from cdcwire_conformance.cli.progress import ProgressLine
-from cdcwire_conformance.ddl import read_ddl_file, sent_columns
-from cdcwire_conformance.inside import file_inside
-from cdcwire_conformance.problems import integer_argument, jobs_argument, positive_argument
-from cdcwire_conformance.sources import topics
-from cdcwire_conformance.sources.feed_file import (
+from cdcwire.console.problems import integer_argument, jobs_argument, positive_argument
+from cdcwire.core.context import Context
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.options import parse_options
+from cdcwire.ddl import read_ddl_file, sent_columns
+from cdcwire.files.feed_file import (
     FEED_FILE,
     PREFIX_FEED_FILE,
     TABLES_FILE,
     read_feed_file,
     write_feed_file,
 )
-from cdcwire_conformance.sources.messages_io import InputError, write_messages
+from cdcwire.files.inside import file_inside
+from cdcwire.files.messages_io import InputError, write_messages
+from cdcwire.files.stores import StoreError, directory_of, is_url, open_store
+from cdcwire.files.whole_files import whole_folder, write_whole
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.text import table_to_json
+from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_parts
+from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.sources import topics
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import StoreError, directory_of, is_url, open_store
-from cdcwire_conformance.whole_files import whole_folder, write_whole
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from cdcwire.cli.context import UsageError
 from cdcwire.core.errors import EncodeError
+from cdcwire.files.json_messages import message_line
+from cdcwire.files.whole_files import whole_file
 from cdcwire.format import Format, MessageEncoder
 from cdcwire.model.events import Event
-from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.processes import process_pool
-from cdcwire_conformance.protocol.messages import message_line
-from cdcwire_conformance.whole_files import whole_file
 
 PART_ROWS = 1 << 14
 

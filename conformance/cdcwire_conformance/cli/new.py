@@ -8,28 +8,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from cdcwire.core.context import Context
-from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.nearest import did_you_mean
-from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.cli.arguments import (
+from cdcwire.cli.arguments import (
     flag,
     one_of,
     positional,
     repeated,
     with_value,
 )
-from cdcwire_conformance.cli.auto import use_identified
-from cdcwire_conformance.cli.context import UsageError, WholeContextArguments, context_from
+from cdcwire.cli.auto import use_identified
+from cdcwire.cli.context import UsageError, WholeContextArguments, context_from
+from cdcwire.console.problems import format_argument
+from cdcwire.console.visible import visible
+from cdcwire.core.context import Context
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.nearest import did_you_mean
+from cdcwire.files.inside import is_inside, read_inside
+from cdcwire.files.messages_io import read_messages
+from cdcwire.identify import Sample, identify_messages
+from cdcwire.identify.auto import with_found
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import CorpusError, Expect, Level
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
 from cdcwire_conformance.corpus.files import FolderFiles
 from cdcwire_conformance.corpus.store import corpus_version, golden_folder, retired_ids
 from cdcwire_conformance.corpus.unfinished import messages_near, missing_text
-from cdcwire_conformance.identify import Sample, identify_messages
-from cdcwire_conformance.identify.auto import with_found
-from cdcwire_conformance.inside import is_inside, read_inside
-from cdcwire_conformance.problems import format_argument
 from cdcwire_conformance.skeletons.case import (
     MOST_MESSAGES,
     CaseSkeleton,
@@ -39,9 +41,7 @@ from cdcwire_conformance.skeletons.case import (
     name_from,
 )
 from cdcwire_conformance.skeletons.format import NotWrittenError, checkout_folder, write_format
-from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.usage import golden_root
-from cdcwire_conformance.visible import visible
 
 NAME = "new"
 HELP = "write the skeleton of a golden case or of a format"

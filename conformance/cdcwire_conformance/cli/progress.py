@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
+from cdcwire.console.visible import unfiltered, visible, without_secrets
 from cdcwire_conformance.compare.work import Pace, Work, duration_text
-from cdcwire_conformance.visible import unfiltered, visible, without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from cdcwire.console.visible import visible
 from cdcwire.core.context import Context
-from cdcwire_conformance.identify.report import option_text
-from cdcwire_conformance.sources.feed_file import read_feed_file
+from cdcwire.files.feed_file import read_feed_file
+from cdcwire.files.stores import is_url
+from cdcwire.identify.report import option_text
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import is_url
-from cdcwire_conformance.visible import visible
 
 
 def with_recorded(verb: str, folder: str, format_name: str, context: Context) -> Context:

@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cdcwire.cli.context import UsageError
+from cdcwire.console.interrupts import Terminated
 from cdcwire_conformance.cli import report_readers, report_site
-from cdcwire_conformance.cli.context import UsageError
-from cdcwire_conformance.interrupts import Terminated
 
 NAME = "report"
 HELP = "run everything this machine can run, and write REPORT.md"

@@ -8,18 +8,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from cdcwire.model.events import Table
-from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.cli.arguments import repeated, with_value
-from cdcwire_conformance.cli.context import (
+from cdcwire.cli.arguments import repeated, with_value
+from cdcwire.cli.context import (
     CodecArguments,
     UsageError,
     context_from,
     parse_option_arguments,
 )
+from cdcwire.console.problems import integer_argument, jobs_argument
+from cdcwire.console.usage import DEFAULT_SCHEMA
+from cdcwire.ddl import read_ddl_file
+from cdcwire.files.whole_files import write_whole
+from cdcwire.model.events import Table
+from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.progress import ProgressLine
-from cdcwire_conformance.ddl import read_ddl_file
-from cdcwire_conformance.problems import integer_argument, jobs_argument
 from cdcwire_conformance.size import (
     COMPRESSION_NAMES,
     DEFAULT_BATCHES,
@@ -35,8 +37,6 @@ from cdcwire_conformance.size import (
     table_input,
 )
 from cdcwire_conformance.size.inputs import parse_source
-from cdcwire_conformance.usage import DEFAULT_SCHEMA
-from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.workloads import WORKLOAD_NAMES
 
 _FORMATS, _COMPRESSIONS = ",".join(FORMAT_NAMES), ",".join(COMPRESSION_NAMES)

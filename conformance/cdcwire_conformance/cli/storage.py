@@ -6,20 +6,20 @@ import argparse
 import json
 from collections.abc import Callable
 
+from cdcwire.cli.configuration import add_format_argument, need_format
+from cdcwire.cli.context import ContextArguments, UsageError, context_from
+from cdcwire.cli.decode import add_write_order
+from cdcwire.cli.seen_names import table_text
+from cdcwire.console.usage import meant_or_met
+from cdcwire.console.visible import visible
+from cdcwire.files.prefix import list_prefix, stored_formats
+from cdcwire.files.stores import directory_of, open_store
 from cdcwire.model.text import Json
 from cdcwire.registry import get_format
 from cdcwire.storage import Fault
-from cdcwire_conformance.cli.configuration import add_format_argument, need_format
-from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
-from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.cli.recorded import with_recorded
-from cdcwire_conformance.cli.seen_names import table_text
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix, stored_formats
-from cdcwire_conformance.sources.stores import directory_of, open_store
-from cdcwire_conformance.usage import meant_or_met
-from cdcwire_conformance.visible import visible
 
 NAME = "storage"
 HELP = "check the files and rows of a storage prefix"

@@ -9,21 +9,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cdcwire.cli.auto import source_identified
+from cdcwire.cli.context import ContextArguments, UsageError, context_from
+from cdcwire.cli.seen_names import table_text
+from cdcwire.console.usage import meant_or_met
+from cdcwire.console.visible import print_error
 from cdcwire.core.context import EVERYTHING
+from cdcwire.ddl import read_ddl_file
+from cdcwire.ddl.schemas import schema_notes
+from cdcwire.extras import load_extra
+from cdcwire.files.whole_files import write_whole
 from cdcwire.model.events import Table
 from cdcwire.model.text import table_to_json
-from cdcwire_conformance.cli.auto import source_identified
-from cdcwire_conformance.cli.context import ContextArguments, UsageError, context_from
 from cdcwire_conformance.cli.recorded import with_recorded
-from cdcwire_conformance.cli.seen_names import table_text
-from cdcwire_conformance.ddl import read_ddl_file
-from cdcwire_conformance.ddl.schemas import schema_notes
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.tables import TableUrl, parse_table_url
-from cdcwire_conformance.usage import check_writable, meant_or_met
-from cdcwire_conformance.visible import print_error
-from cdcwire_conformance.whole_files import write_whole
+from cdcwire_conformance.usage import check_writable
 
 NAME = "tables"
 HELP = "write the table definitions of a feed, a dump or a database"

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the reference implementation as a testee. Returns its exit code. Raises: UsageError."""
-    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire.cli.context import UsageError
     from cdcwire_conformance.testees import reference
 
     if arguments.verb is None:

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.visible import print_error, without_secrets
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE, VerifyArguments
 from cdcwire_conformance.cli.verify_results import check_outputs, write_results
-from cdcwire_conformance.visible import print_error, without_secrets
 
 if TYPE_CHECKING:
     from cdcwire_conformance.corpus.case import Case
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: VerifyArguments) -> int:
     """Run the golden cases against the testee. Returns the exit code. Raises: UsageError."""
-    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire.cli.context import UsageError
     from cdcwire_conformance.cli.verify_property import check_arguments
     from cdcwire_conformance.testees.base import CannotStartError
     from cdcwire_conformance.testees.pipes import kill_all
@@ -96,7 +96,7 @@ _STARTING = "waiting for the testee to start"
 
 
 def _verify_property(arguments: VerifyArguments) -> int:
-    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire.cli.context import UsageError
     from cdcwire_conformance.cli.progress import lasting_line
     from cdcwire_conformance.cli.verify_property import run_property
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
@@ -148,9 +148,9 @@ def _exit_code(results: Results) -> int:
 
 
 def _verify(arguments: VerifyArguments) -> int:
-    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire.cli.context import UsageError
     from cdcwire_conformance.cli.progress import lasting_line
-    from cdcwire_conformance.cli.unread import note_unfinished
+    from cdcwire_conformance.cli.unfinished import note_unfinished
     from cdcwire_conformance.corpus.requirements import required_cases
     from cdcwire_conformance.run.opening import CRASHES_AT_START
     from cdcwire_conformance.run.results import Claim
@@ -231,7 +231,7 @@ def _verify(arguments: VerifyArguments) -> int:
 
 def _required(arguments: VerifyArguments, root: Path | None) -> RequirementSet | None:
     """Return the claimed set of requirements, and run its format. Raises: UsageError."""
-    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire.cli.context import UsageError
     from cdcwire_conformance.corpus.requirements import find_set
 
     if arguments.claim is None:
@@ -307,7 +307,7 @@ def _open_testees(arguments: VerifyArguments) -> list[Testee]:
 
 
 def _declared(arguments: VerifyArguments) -> Declared:
-    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire.cli.context import UsageError
     from cdcwire_conformance.run.selection import Declared, parse_choice
 
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.cli.arguments import (
+from cdcwire.cli.arguments import (
     Arguments,
     flag,
     one_of,
@@ -14,8 +13,9 @@ from cdcwire_conformance.cli.arguments import (
     repeated,
     with_value,
 )
+from cdcwire.console.problems import MOST_JOBS, count_argument, jobs_argument
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Level
-from cdcwire_conformance.problems import MOST_JOBS, count_argument, jobs_argument
 from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
 
 DEFAULT_JOBS = 4

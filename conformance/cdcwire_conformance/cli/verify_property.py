@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.usage import UsageError
+from cdcwire.extras import load_extra
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import lasting_line
 from cdcwire_conformance.cli.verify_arguments import VerifyArguments
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.output.text import counts_text
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.results import CountKey, PropertyRun, Results
 from cdcwire_conformance.run.selection import Declared
 from cdcwire_conformance.testees.base import Testee
-from cdcwire_conformance.usage import UsageError
 
 if TYPE_CHECKING:
     from cdcwire_conformance.property.search import Findings

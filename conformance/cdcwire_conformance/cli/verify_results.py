@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.visible import print_error
+from cdcwire.files.whole_files import write_whole
 from cdcwire_conformance.cli.colours import print_lines
 from cdcwire_conformance.cli.verify_arguments import SUMMARY_FILE, VerifyArguments
-from cdcwire_conformance.visible import print_error
-from cdcwire_conformance.whole_files import write_whole
 
 if TYPE_CHECKING:
     from cdcwire_conformance.run.expected_failures import ExpectedFailures

@@ -9,8 +9,10 @@ from itertools import islice
 from pathlib import Path
 
 from cdcwire.arrow.batches import RowProblem
+from cdcwire.compressions import with_compressions
 from cdcwire.core.context import EVERYTHING
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.files.whole_files import whole_folder
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.cases import (
     CaseMaker,
@@ -30,12 +32,10 @@ from cdcwire_conformance.compare.result import (
     SideName,
 )
 from cdcwire_conformance.compare.value_masks import RowMask
-from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.decode.reading import message_of_line
 from cdcwire_conformance.property.cases import save_cases
-from cdcwire_conformance.whole_files import whole_folder
 
 _SIDES: tuple[SideName, ...] = ("left", "right")
 

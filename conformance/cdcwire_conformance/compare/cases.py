@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -26,7 +27,6 @@ from cdcwire.model.text import Json, TextFormError, event_from_json, event_to_js
 from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.compare.result import RowDifference, SideName
 from cdcwire_conformance.compare.value_masks import RowMask
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.property.cases import all_clauses, without_schema_files
 from cdcwire_conformance.sources.pieces import LINE_ENDS, records_in

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from typing import Literal, TypeAlias
 
+from cdcwire.ddl.columns import ReadColumn, read_column
+from cdcwire.ddl.definition import read_element
+from cdcwire.ddl.keys import Key
+from cdcwire.ddl.tokens import Cursor, DdlError
+from cdcwire.ddl.types import read_type
 from cdcwire.model import kinds
 from cdcwire.model.events import Expression
 from cdcwire.model.kinds import ABSENT, Type, Value
-from cdcwire_conformance.ddl.columns import ReadColumn, read_column
-from cdcwire_conformance.ddl.definition import read_element
-from cdcwire_conformance.ddl.keys import Key
-from cdcwire_conformance.ddl.tokens import Cursor, DdlError
-from cdcwire_conformance.ddl.types import read_type
 
 ChangeKind: TypeAlias = Literal["adds", "drops", "renames", "modifies"]
 

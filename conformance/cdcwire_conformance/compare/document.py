@@ -8,6 +8,7 @@ from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 
+from cdcwire.console.visible import visible_document
 from cdcwire.model.text import Json
 from cdcwire_conformance.compare.record import InputFile, InputRecord, RunRecord
 from cdcwire_conformance.compare.result import (
@@ -21,7 +22,6 @@ from cdcwire_conformance.compare.result import (
     TableComparison,
 )
 from cdcwire_conformance.compare.shown_text import ddl_line
-from cdcwire_conformance.visible import visible_document
 
 DOCUMENT_VERSION = 2
 

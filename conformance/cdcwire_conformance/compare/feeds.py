@@ -16,6 +16,7 @@ from typing import Protocol
 from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError
+from cdcwire.ddl.schemas import schema_notes
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.databases import NamedFeeds, named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
@@ -63,7 +64,6 @@ from cdcwire_conformance.compare.rules import (
 from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, without_unsure
 from cdcwire_conformance.compare.wanted_names import check_names
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.ddl.schemas import schema_notes
 from cdcwire_conformance.decode.ahead import Ahead
 from cdcwire_conformance.decode.prefix import drop_lines
 from cdcwire_conformance.decode.reading import error_place, error_text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
+from cdcwire.console.visible import visible_lines as fit
 from cdcwire_conformance.compare.report import table_text, verdict_line
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.shown_text import problem_lines
 from cdcwire_conformance.output.junit import document_text
-from cdcwire_conformance.visible import visible_lines as fit
 
 
 def junit_text(found: Comparison) -> str:

@@ -8,6 +8,7 @@ from functools import reduce
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
+from cdcwire.clock_changes import ClockFacts
 from cdcwire.core.orders import shown_place
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import TimestampType
@@ -15,7 +16,6 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
-from cdcwire_conformance.decode.clock_changes import ClockFacts
 from cdcwire_conformance.decode.kind_words import joined_words
 from cdcwire_conformance.decode.statements import declared_columns
 

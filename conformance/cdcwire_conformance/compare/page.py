@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cdcwire.console.visible import visible
 from cdcwire_conformance.compare.record import DEFAULT_ORIGIN, InputRecord, UsedOption
 from cdcwire_conformance.compare.report import (
     about_table,
@@ -36,7 +37,6 @@ from cdcwire_conformance.compare.shown_text import (
     sides_text,
 )
 from cdcwire_conformance.output.html.render import render_template
-from cdcwire_conformance.visible import visible
 
 _FILES_SHOWN = 50  # of each side
 _SIZE = re.compile(r" \([0-9]+ bytes\)\Z")

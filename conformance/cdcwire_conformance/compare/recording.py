@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from cdcwire.core.options import parse_options
 from cdcwire.core.orders import shown_place
+from cdcwire.files.stores import SourceError, Store, is_url, path_under, size_and_sum
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.record import (
@@ -21,7 +22,6 @@ from cdcwire_conformance.compare.record import (
     UsedOption,
 )
 from cdcwire_conformance.decode.row_facts import joined_facts
-from cdcwire_conformance.sources.stores import SourceError, Store, is_url, path_under, size_and_sum
 
 _FEED_FILE = "feed.json"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cdcwire.console.visible import visible
 from cdcwire_conformance.compare.result import (
     REDACTED,
     ColumnDifference,
@@ -25,7 +26,6 @@ from cdcwire_conformance.compare.shown_text import (
     sides_text,
     value_text,
 )
-from cdcwire_conformance.visible import visible
 
 _COLUMNS_SHOWN = 12  # of a row that only one side has
 _PATTERNS_SHOWN = 10

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from cdcwire.console.visible import visible
 from cdcwire_conformance.compare.result import (
     ABSENT,
     ColumnDifference,
@@ -16,7 +17,6 @@ from cdcwire_conformance.compare.result import (
     Shown,
 )
 from cdcwire_conformance.compare.value_causes import cause_of
-from cdcwire_conformance.visible import visible
 
 _LONGEST = 100  # characters of a value in the text
 _BEFORE = 20  # the number of these before the first one that differs

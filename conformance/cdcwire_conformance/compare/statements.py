@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.ddl.tokens import Cursor, DdlError, Token, tokens_of
 from cdcwire.model.names import TableName, full_schema
 from cdcwire_conformance.compare.column_changes import ColumnChange, column_changes
-from cdcwire_conformance.ddl.tokens import Cursor, DdlError, Token, tokens_of
 from cdcwire_conformance.decode.statements import PlacedStatement
 
 EffectKind: TypeAlias = Literal["creates", "empties", "moves", "changes", "reshapes"]

@@ -14,6 +14,8 @@ from typing import Protocol
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
+from cdcwire.console.usage import meant_or_met
+from cdcwire.ddl.schemas import schema_notes
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.aliases import named_like
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
@@ -42,11 +44,9 @@ from cdcwire_conformance.compare.rules import (
     final_rules,
     terms_of,
 )
-from cdcwire_conformance.ddl.schemas import schema_notes
 from cdcwire_conformance.decode.describe import tables_met
 from cdcwire_conformance.decode.workers import Workers
 from cdcwire_conformance.sources.tables import TableUrl
-from cdcwire_conformance.usage import meant_or_met
 
 _NOT_IN_A_TABLE = (
     ("NULL against absent", "a table has no absent columns"),

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from cdcwire.compressions import known_compressions
+from cdcwire.console.problems import json_problem, unique_members
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.model.paths import Path
 from cdcwire.model.text import Json, TextFormError, table_from_json
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.files import CorpusFiles
 from cdcwire_conformance.corpus.unfinished import missing_of, missing_text
-from cdcwire_conformance.problems import json_problem, unique_members
 
 Level: TypeAlias = Literal["must", "should", "may", "unspecified"]
 Expect: TypeAlias = Literal["accept", "reject", "encode"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cdcwire.core.options import parse_options
+from cdcwire.extras import requirements_of
 from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire.registry import FORMAT_NAMES, get_format
@@ -48,7 +49,6 @@ from cdcwire_conformance.corpus.store import (
     read_index,
     retired_ids,
 )
-from cdcwire_conformance.extras import requirements_of
 
 _TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE, WITNESSES_FILE)
 FindBreaks: TypeAlias = Callable[[Json], Iterable[str]]

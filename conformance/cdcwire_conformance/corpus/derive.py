@@ -28,6 +28,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from cdcwire.console.hexdump import message_parts
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -35,7 +36,6 @@ from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError, Fault
-from cdcwire_conformance.corpus.hexdump import message_parts
 from cdcwire_conformance.corpus.mutations.rules import (
     FormatRules,
     chosen_spans,

@@ -12,9 +12,12 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cdcwire.console.hexdump import hexdump_lines
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.files.inside import file_inside
+from cdcwire.files.whole_files import write_whole
 from cdcwire.format import Format
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire.registry import FORMAT_NAMES, get_format
@@ -27,7 +30,6 @@ from cdcwire_conformance.corpus.case import (
     read_json,
 )
 from cdcwire_conformance.corpus.files import CorpusFiles, FolderFiles
-from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.corpus.json_form import json_text
 from cdcwire_conformance.corpus.schemas import schema
 from cdcwire_conformance.corpus.store import (
@@ -38,8 +40,6 @@ from cdcwire_conformance.corpus.store import (
     golden_folder,
 )
 from cdcwire_conformance.corpus.unfinished import completed
-from cdcwire_conformance.inside import file_inside
-from cdcwire_conformance.whole_files import write_whole
 
 _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain` prints all
 

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cdcwire.files.whole_files import write_whole
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case, CorpusError, read_json
 from cdcwire_conformance.corpus.store import WITNESSES_FILE, golden_files, golden_folder
-from cdcwire_conformance.whole_files import write_whole
 
 PRODUCER_ORIGIN = "producer"
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
 from cdcwire.feed import FeedError
+from cdcwire.files.stores import open_here
 from cdcwire_conformance.decode.many_tables import RowsByTable
 from cdcwire_conformance.decode.reading import (
     ColumnBatches,
@@ -31,7 +32,6 @@ from cdcwire_conformance.decode.work import IN_ORDER_BYTES, Work, work_of_lines
 from cdcwire_conformance.decode.workers import Found, T, ThisProcess
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import open_here
 
 SAMPLE_PARTS = 8
 SAMPLE_BYTES = 64 << 10  # of each part

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.arrow.batches import MessagePlace
+from cdcwire.compressions import with_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
+from cdcwire.files.line_files import stem_of
 from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import Event, Table
-from cdcwire_conformance.compressions import with_compressions
-from cdcwire_conformance.sources.line_files import stem_of
 
 DecoderAt: TypeAlias = "Callable[[MessagePlace], MessageDecoder]"
 

@@ -24,16 +24,17 @@ from cdcwire.arrow.schema import (
     canonical_table,
     rewritten_table,
 )
+from cdcwire.clock_changes import zone_of
 from cdcwire.core.context import NO_CONTEXT, Context, Selection
+from cdcwire.ddl import sent_columns
+from cdcwire.files.stores import open_here
 from cdcwire.format import Format
 from cdcwire.model.events import Table
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, EnumType, LabelForm, SetType, TextType
 from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.decode.ahead import Ahead
-from cdcwire_conformance.decode.clock_changes import zone_of
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
 from cdcwire_conformance.decode.kind_words import KindWords, mixed_words
@@ -55,7 +56,6 @@ from cdcwire_conformance.decode.work import work_of_files, work_of_lines
 from cdcwire_conformance.decode.workers import HERE, Workers
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import open_here
 
 _Part: TypeAlias = tuple[int, Surveyed]  # the number of a share first
 

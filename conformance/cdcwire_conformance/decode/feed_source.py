@@ -9,11 +9,19 @@ from pathlib import Path
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire.changes import Bad
+from cdcwire.console.usage import UsageError
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.feed import MessageEvents
+from cdcwire.files.feed_file import read_feed_file
+from cdcwire.files.prefix import list_prefix
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import is_url, open_store
+from cdcwire.identify.auto import AUTO_SOURCE, recorded_format, unclear, with_found
+from cdcwire.identify.report import identify_place
 from cdcwire.model.events import Table
+from cdcwire.schema_registry import RegistryError, open_schemas
 from cdcwire.storage import Fault
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.describe import survey_feed
@@ -25,15 +33,7 @@ from cdcwire_conformance.decode.reading import (
 )
 from cdcwire_conformance.decode.work import work_of_lines
 from cdcwire_conformance.decode.workers import HERE
-from cdcwire_conformance.identify.auto import AUTO_SOURCE, recorded_format, unclear, with_found
-from cdcwire_conformance.identify.report import identify_place
-from cdcwire_conformance.registry import RegistryError, open_schemas
-from cdcwire_conformance.sources.feed_file import read_feed_file
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.reading import read_events
-from cdcwire_conformance.sources.stores import is_url, open_store
-from cdcwire_conformance.usage import UsageError
 
 
 def open_source_of_feed(text: str, context: Context) -> FilesOfFeed:

@@ -11,6 +11,7 @@ from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
+from cdcwire.files.stores import OpenFile, open_here
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.names import TableName, full_name
 from cdcwire_conformance.decode.decoders import place_decoder
@@ -27,7 +28,6 @@ from cdcwire_conformance.decode.stored_rows import StoredData, decode_files, pro
 from cdcwire_conformance.decode.work import IN_ORDER_BYTES, work_in_order, work_of_lines
 from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
 from cdcwire_conformance.sources.pieces import Piece
-from cdcwire_conformance.sources.stores import OpenFile, open_here
 
 
 def decode_here(

@@ -20,15 +20,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
+from cdcwire.compressions import with_compressions
 from cdcwire.core.context import Context, SchemaId, SchemaUse, with_sent_tables
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
+from cdcwire.ddl.schemas import lack_schemas, names_of, with_schemas
+from cdcwire.files.messages_io import line_message
+from cdcwire.files.stores import OpenFile, Store, open_here, opener_in
 from cdcwire.format import Format
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
-from cdcwire_conformance.compressions import with_compressions
-from cdcwire_conformance.ddl.schemas import lack_schemas, names_of, with_schemas
+from cdcwire.schema_registry import RegistryError
 from cdcwire_conformance.decode.decoders import table_of_topic, topic_name
 from cdcwire_conformance.decode.prefix import PrefixPlan, counted, read_prefix
 from cdcwire_conformance.decode.reading import (
@@ -42,11 +45,8 @@ from cdcwire_conformance.decode.reading import (
 )
 from cdcwire_conformance.decode.work import work_of_lines
 from cdcwire_conformance.decode.workers import HERE, Found, Workers
-from cdcwire_conformance.registry import RegistryError
-from cdcwire_conformance.sources.messages_io import line_message
 from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, source_in
-from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
 
 MAX_IDS = 1 << 16  # of one feed; each may be a question to a registry
 # How a line begins to look like a schema file; what it is, the format's own rules say.

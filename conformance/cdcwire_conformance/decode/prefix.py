@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem
+from cdcwire.compressions import with_compressions
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
+from cdcwire.files.prefix import PrefixFile, StaleIndex, list_prefix
+from cdcwire.files.stores import Store, check_for_spark, is_url, path_under
 from cdcwire.format import Format
 from cdcwire.model.events import Position, Table
 from cdcwire.model.names import TableName
@@ -25,7 +28,6 @@ from cdcwire.storage.replay import ApplySchema
 from cdcwire.storage.rules import Fault, stream_of
 from cdcwire.storage.schema_files import change_of
 from cdcwire.storage.sent_columns import with_sent_columns
-from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.decode.other_events import DdlEvent
 from cdcwire_conformance.decode.reading import OnError
 from cdcwire_conformance.decode.statements import PlacedStatement
@@ -33,9 +35,7 @@ from cdcwire_conformance.decode.stored_rows import FileCounts, StoredData, count
 from cdcwire_conformance.decode.work import work_of_files
 from cdcwire_conformance.decode.workers import Workers
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.storage.prefix import PrefixFile, StaleIndex, list_prefix
 from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
-from cdcwire_conformance.sources.stores import Store, check_for_spark, is_url, path_under
 
 
 @dataclass(frozen=True, slots=True)

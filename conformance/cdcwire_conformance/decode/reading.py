@@ -24,21 +24,21 @@ from cdcwire.arrow.building import ConversionError
 from cdcwire.arrow.column_decoders import Irregular, MessageColumns
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import Profile, Temporal
+from cdcwire.console.problems import json_problem
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import Order
 from cdcwire.core.rows import Row
 from cdcwire.feed import FeedError as FeedError
+from cdcwire.files.messages_io import NotAMessageError, message_from_line
+from cdcwire.files.stores import OpenFile, open_here
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.names import full_name
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.partial_rows import partial_rows
-from cdcwire_conformance.problems import json_problem
-from cdcwire_conformance.sources.messages_io import NotAMessageError, message_from_line
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
-from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.suite import get_suite
 
 OnError: TypeAlias = Literal["stop", "stop unquoted", "row"]

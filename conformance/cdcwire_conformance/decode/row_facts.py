@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from cdcwire_conformance.decode.clock_changes import ClockFacts
+from cdcwire.clock_changes import ClockFacts
 from cdcwire_conformance.decode.old_rows import NO_OLD_ROWS, OldRows
 
 FIELDS = ("tx_id", "commit_ms", "partition")

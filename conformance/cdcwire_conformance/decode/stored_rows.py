@@ -21,16 +21,18 @@ from cdcwire.arrow.batches import (
     problem_of,
 )
 from cdcwire.arrow.column_decoders import Irregular, StoredColumns
+from cdcwire.compressions import with_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import Row
+from cdcwire.files.stores import OpenFile, opener_of, path_under
+from cdcwire.files.whole_files import read_whole
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import DataPath
 from cdcwire.storage.replay import StreamGate
-from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.decode.decoders import message_decoder
 from cdcwire_conformance.decode.reading import (
     ROWS_OF_A_BATCH,
@@ -43,9 +45,7 @@ from cdcwire_conformance.decode.reading import (
     locate_problem,
 )
 from cdcwire_conformance.sources.pieces import lines_of_rows
-from cdcwire_conformance.sources.stores import OpenFile, opener_of, path_under
 from cdcwire_conformance.suite import get_suite
-from cdcwire_conformance.whole_files import read_whole
 
 
 class StoredData(NamedTuple):

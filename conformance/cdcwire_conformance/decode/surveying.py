@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem, images_of, problem_of
 from cdcwire.arrow.schema import CanonicalTable, canonical_table, union_tables
+from cdcwire.clock_changes import ClockTally, zone_of
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.options import parse_options
 from cdcwire.core.rows import Layout, Row
+from cdcwire.files.stores import OpenFile, open_here
 from cdcwire.format import Format, MessageDecoder
 from cdcwire.model.events import (
     Event,
@@ -29,7 +31,6 @@ from cdcwire.model.events import (
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, TextType
 from cdcwire.model.names import TableName, full_name
-from cdcwire_conformance.decode.clock_changes import ClockTally, zone_of
 from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
@@ -49,7 +50,6 @@ from cdcwire_conformance.decode.statements import (
     RowSpan,
 )
 from cdcwire_conformance.decode.tallies import RowTally
-from cdcwire_conformance.sources.stores import OpenFile, open_here
 
 _MAX_SEEN = 1 << 12
 _ROWS_AT_ONCE = 512

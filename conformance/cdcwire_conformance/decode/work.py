@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from cdcwire.files.line_files import UNPACKED, is_compressed
+from cdcwire.files.stores import is_url, path_under
 from cdcwire_conformance.decode.stored_rows import StoredData
-from cdcwire_conformance.sources.line_files import UNPACKED, is_compressed
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import is_url, path_under
 
 T = TypeVar("T", Piece, StoredData)
 SHARE_BYTES = 128 << 20

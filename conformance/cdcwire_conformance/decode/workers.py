@@ -8,11 +8,11 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
 
+from cdcwire.files.stores import LocalStore, Store, is_url
 from cdcwire_conformance.decode.stored_rows import StoredData
 from cdcwire_conformance.decode.work import Work
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source, SourceError
-from cdcwire_conformance.sources.stores import LocalStore, Store, is_url
 
 T = TypeVar("T", Piece, StoredData)
 Found = TypeVar("Found")

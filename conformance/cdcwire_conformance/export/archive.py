@@ -19,6 +19,8 @@ from typing import IO, Protocol
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import cdcwire
+from cdcwire.files.json_messages import json_line
+from cdcwire.files.whole_files import is_new_or_empty, unfinished_next_to
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
@@ -28,10 +30,8 @@ from cdcwire_conformance.export.lines import (
     format_facts,
     schemas,
 )
-from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.run.selection import tasks_of
-from cdcwire_conformance.whole_files import is_new_or_empty, unfinished_next_to
 
 SUMS_FILE = "SHA256SUMS"
 MANIFEST_FILE = "manifest.json"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
+from cdcwire.files.json_messages import message_to_json
 from cdcwire.model.events import POSITION_MEMBERS
 from cdcwire.model.text import Json
 from cdcwire.registry import get_format
@@ -15,7 +16,6 @@ from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.export.other_forms import exported_event
 from cdcwire_conformance.judge.events import EventRules, rules_of
 from cdcwire_conformance.protocol.check import SCHEMA_NAMES, schema
-from cdcwire_conformance.protocol.messages import message_to_json
 from cdcwire_conformance.run.selection import Task
 
 _OWN_SCHEMAS = ("case-line", "manifest")

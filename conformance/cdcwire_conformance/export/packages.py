@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.files.whole_files import is_new_or_empty, whole_folder
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.export.archive import (
     Exported,
@@ -20,7 +21,6 @@ from cdcwire_conformance.export.archive import (
     export_corpus,
 )
 from cdcwire_conformance.export.lines import schemas
-from cdcwire_conformance.whole_files import is_new_or_empty, whole_folder
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable  # importlib.resources.abc is newer than Python 3.10

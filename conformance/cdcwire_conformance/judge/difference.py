@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cdcwire.console.visible import shortened, visible
 from cdcwire.model.kinds import Type
 from cdcwire.model.paths import Path, path_text
 from cdcwire.model.text import Json
-from cdcwire_conformance.visible import shortened, visible
 
 ABSENT_TEXT = "absent"
 _LONGEST = 120

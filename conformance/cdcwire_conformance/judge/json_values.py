@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
-from cdcwire_conformance.problems import InvalidJsonError, json_problem, no_constant
+from cdcwire.console.problems import InvalidJsonError, json_problem, no_constant
 
 
 @dataclass(frozen=True, slots=True)

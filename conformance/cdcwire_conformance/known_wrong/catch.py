@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.message import Message
 from cdcwire.format import Format
 from cdcwire.model.events import Event
 from cdcwire.registry import get_format
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
 from cdcwire_conformance.run.asking import Judge

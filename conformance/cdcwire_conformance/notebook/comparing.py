@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from cdcwire.console.usage import UsageError
 from cdcwire_conformance.cli import compare as command
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_run import compared
@@ -17,7 +18,6 @@ from cdcwire_conformance.notebook.shown import (
     parsed,
 )
 from cdcwire_conformance.spark.session import DEFAULT_MASTER
-from cdcwire_conformance.usage import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

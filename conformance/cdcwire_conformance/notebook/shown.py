@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
+from cdcwire.console.usage import UsageError
+from cdcwire.console.visible import visible_lines
+from cdcwire.extras import MissingExtraError, load_extra, load_library
 from cdcwire_conformance.compare.document import document
 from cdcwire_conformance.compare.page import html_text
 from cdcwire_conformance.compare.report import text
 from cdcwire_conformance.compare.result import Comparison, Counts
 from cdcwire_conformance.compare.shown_text import key_text
-from cdcwire_conformance.extras import MissingExtraError, load_extra, load_library
-from cdcwire_conformance.usage import UsageError
-from cdcwire_conformance.visible import visible_lines
 
 if TYPE_CHECKING:
     import pandas as pd

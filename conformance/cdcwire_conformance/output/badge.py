@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
+from cdcwire.console.visible import visible
 from cdcwire.model.text import Json
 from cdcwire_conformance.output.html.render import render_template
 from cdcwire_conformance.output.results.history import Release, passed_text
 from cdcwire_conformance.output.results.stored import StoredRun
 from cdcwire_conformance.run.results import Results
-from cdcwire_conformance.visible import visible
 
 GREEN, YELLOW, RED, GREY = "brightgreen", "yellow", "red", "lightgrey"
 

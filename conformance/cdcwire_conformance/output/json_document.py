@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cdcwire.console.visible import visible_document
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
-from cdcwire_conformance.visible import visible_document
 
 DOCUMENT_VERSION = 1
 _EXCERPTS = 200  # for this many failures the bytes are shown, and for the first of each group

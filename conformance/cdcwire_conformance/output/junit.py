@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from cdcwire.console.visible import visible_lines as fit
 from cdcwire_conformance.output.text import describe, failure_lines
 from cdcwire_conformance.run.groups import failure_groups
 from cdcwire_conformance.run.results import Outcome, Results
-from cdcwire_conformance.visible import visible_lines as fit
 
 
 def junit_text(results: Results) -> str:

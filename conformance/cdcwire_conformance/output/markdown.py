@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from cdcwire.console.visible import visible, visible_lines
 from cdcwire_conformance.output.text import describe, remarks, stderr_lines, verdict_line
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
-from cdcwire_conformance.visible import visible, visible_lines
 
 _FAILURES_SHOWN = 25
 _DIFFERENCES_SHOWN = 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from cdcwire.console.visible import visible
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.protocol.answers import Description
@@ -16,7 +17,6 @@ from cdcwire_conformance.run.groups import (
     reason_lines,
 )
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results, Verdict
-from cdcwire_conformance.visible import visible
 
 DIFFERENCES_SHOWN = 8
 STDERR_ENDS_SHOWN = 6

@@ -7,24 +7,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.files.inside import file_inside
+from cdcwire.files.whole_files import write_whole
 from cdcwire.format import Format
 from cdcwire.model.text import Json, event_to_json, table_to_json
 from cdcwire.registry import get_format
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case, MessageFiles
 from cdcwire_conformance.corpus.json_form import json_text
 from cdcwire_conformance.corpus.rebuild import rebuild
 from cdcwire_conformance.corpus.store import VERSION_FILE, corpus_version
-from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.locate import find_focus
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.results import Outcome
 from cdcwire_conformance.run.selection import Task
-from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.features import features_of_sample
 from cdcwire_generators.samples import Sample
 

@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
+from cdcwire.console.problems import InvalidJsonError, json_problem, unique_members
+from cdcwire.console.visible import said, shortened, visible
 from cdcwire.core.message import Message
+from cdcwire.files.json_messages import message_from_json
 from cdcwire.model.text import Json
-from cdcwire_conformance.problems import InvalidJsonError, json_problem, unique_members
-from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
-from cdcwire_conformance.visible import said, shortened, visible
 
 
 class ProtocolError(ValueError):

@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from cdcwire.extras import requirements_of
 from cdcwire.model.text import Json
-from cdcwire_conformance.extras import requirements_of
 from cdcwire_conformance.protocol.answers import ProtocolError
 
 if TYPE_CHECKING:

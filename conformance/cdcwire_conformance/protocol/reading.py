@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
+from cdcwire.compressions import known_compressions
+from cdcwire.console.problems import json_problem, no_constant
 from cdcwire.core.context import Context
 from cdcwire.core.message import Message
+from cdcwire.files.json_messages import bytes_from_json, message_from_json
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import Json, event_from_json, table_from_json
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.compressions import known_compressions
-from cdcwire_conformance.problems import json_problem, no_constant
-from cdcwire_conformance.protocol.messages import bytes_from_json, message_from_json
 
 _Read = TypeVar("_Read")
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
+from cdcwire.files.json_messages import bytes_to_json, json_line, message_to_json
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.protocol.messages import bytes_to_json, json_line, message_to_json
 
 PROTOCOL_VERSION = 1
 

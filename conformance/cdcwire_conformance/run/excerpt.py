@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cdcwire.console.hexdump import hexdump_lines
 from cdcwire.core.explanation import Explanation
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.locate import find_focus
 from cdcwire_conformance.run.results import Outcome

@@ -19,10 +19,10 @@ from difflib import get_close_matches
 from itertools import groupby
 from pathlib import Path
 
+from cdcwire.console.visible import visible
+from cdcwire.files.whole_files import read_short
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import id_fits
-from cdcwire_conformance.visible import visible
-from cdcwire_conformance.whole_files import read_short
 
 STATE_LEAKS = "@state-leaks"
 _SET = re.compile(r"(?P<head>[^{}]*)\{(?P<items>[^{}]*)\}")

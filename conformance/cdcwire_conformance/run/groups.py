@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Literal, TypeAlias
 
+from cdcwire.console.visible import said
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import IntType, Type
 from cdcwire.model.paths import Path
@@ -20,7 +21,6 @@ from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference, shorte
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.results import Outcome, Results
-from cdcwire_conformance.visible import said
 
 Section: TypeAlias = Literal["accept", "reject", "encode"]
 SECTIONS: Mapping[Section, str] = {

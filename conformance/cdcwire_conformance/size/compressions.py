@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire.extras import load_extra
 
 Compress: TypeAlias = Callable[[bytes], int]
 

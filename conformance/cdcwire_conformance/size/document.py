@@ -6,9 +6,9 @@ import json
 from functools import cache
 from importlib.resources import files
 
+from cdcwire.console.visible import visible_document
 from cdcwire.model.text import Json
 from cdcwire_conformance.size.results import Cell, SizeResults, WorkloadSizes, claims
-from cdcwire_conformance.visible import visible_document
 
 DOCUMENT_VERSION = 1
 

@@ -10,17 +10,17 @@ from typing import TypeAlias, TypeGuard
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.ddl import sent_columns
+from cdcwire.files.messages_io import read_messages
+from cdcwire.files.prefix import StoragePrefix, is_prefix, list_prefix
+from cdcwire.files.stores import SourceError, is_url, open_store
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Position, RowChange, Table
 from cdcwire.model.kinds import Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire.registry import get_format
-from cdcwire_conformance.ddl import sent_columns
-from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import parse_source_url
-from cdcwire_conformance.sources.storage.prefix import StoragePrefix, is_prefix, list_prefix
-from cdcwire_conformance.sources.stores import SourceError, is_url, open_store
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import WORKLOAD_NAMES, table_workload, workload, workload_title
 

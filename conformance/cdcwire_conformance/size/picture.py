@@ -10,12 +10,12 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire.extras import load_extra
+from cdcwire.files.whole_files import whole_file
 from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.markdown import summary_batch
 from cdcwire_conformance.size.results import SizeResults, json_baseline
 from cdcwire_conformance.suite import get_suite
-from cdcwire_conformance.whole_files import whole_file
 
 _MORE_COLORS = ("#967bb6", "#c9a227", "#888888")
 _INK, _FAINT = "#222222", "#d8d8d8"

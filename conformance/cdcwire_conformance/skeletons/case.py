@@ -15,6 +15,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import parse_options
+from cdcwire.files.inside import file_inside
+from cdcwire.files.whole_files import write_whole
 from cdcwire.format import Format
 from cdcwire.model.events import Event
 from cdcwire.model.paths import Path
@@ -28,9 +30,7 @@ from cdcwire_conformance.corpus.unfinished import (
     missing_of,
     title_of,
 )
-from cdcwire_conformance.inside import file_inside
 from cdcwire_conformance.property.cases import all_clauses, case_document, with_files
-from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.features import features_of_sample
 from cdcwire_generators.samples import Sample
 

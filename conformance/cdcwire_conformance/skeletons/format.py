@@ -10,8 +10,8 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from cdcwire.files.whole_files import write_whole
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.whole_files import write_whole
 
 REGISTRY = "reference/cdcwire/registry.py"
 NAME_FORM = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

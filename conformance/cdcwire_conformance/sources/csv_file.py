@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from cdcwire_conformance.sources.stores import SourceError
+from cdcwire.files.stores import SourceError
 
 _FIELD = re.compile(r'"((?:[^"]|"")*)"|([^",]*)')
 _BOM = b"\xef\xbb\xbf"

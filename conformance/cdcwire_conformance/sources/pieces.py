@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
+from cdcwire.files.line_files import BlankLines, lines_in
+from cdcwire.files.stores import OpenFile, open_here, opener_of
 from cdcwire.storage.form import StoredSettings
-from cdcwire_conformance.sources.line_files import BlankLines, lines_in
-from cdcwire_conformance.sources.stores import OpenFile, open_here, opener_of
 
 _COUNTED_AT_ONCE = 1 << 20
 LINE_ENDS = frozenset({b"\n", b"\r\n"})

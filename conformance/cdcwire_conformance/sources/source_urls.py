@@ -20,13 +20,8 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from cdcwire.core.nearest import did_you_mean
-from cdcwire.format import Format
-from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
-from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
-from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
-from cdcwire_conformance.sources.line_files import LINES_TEXT, is_lines
-from cdcwire_conformance.sources.stores import (
+from cdcwire.files.line_files import LINES_TEXT, is_lines
+from cdcwire.files.stores import (
     LocalStore,
     Store,
     StoreError,
@@ -38,14 +33,19 @@ from cdcwire_conformance.sources.stores import (
     path_under,
     scheme_of,
 )
-from cdcwire_conformance.sources.stores import SourceError as SourceError
-from cdcwire_conformance.sources.unread import (
+from cdcwire.files.stores import SourceError as SourceError
+from cdcwire.files.unread import (
     ALL_READ,
     PARQUET,
     Unread,
     may_have_messages,
     unread_files,
 )
+from cdcwire.format import Format
+from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
+from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
 
 Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from cdcwire_conformance.sources.stores import (
+from cdcwire.files.stores import (
     LocalStore,
     SourceError,
     StoreError,

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from cdcwire.core.context import Context
 from cdcwire.datahub.sharding import hash_key, key_of_image, shard_of, shard_ranges
+from cdcwire.files.messages_io import message_to_json
 from cdcwire.format import Format, MessageEncoder
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import message_to_json
 
 _WAITING = 4096  # events of a shard that are encoded together
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire.extras import load_extra
 
 if TYPE_CHECKING:
     from cdcwire_conformance.decode.describe import Described

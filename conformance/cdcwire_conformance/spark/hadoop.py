@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cdcwire_conformance.sources.stores import (
+from cdcwire.files.stores import (
     Listed,
     StoreError,
     scheme_of,

@@ -19,8 +19,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdcwire_conformance.extras import load_extra, requirements_of
-from cdcwire_conformance.interrupts import interrupts_wait, own_handler_stays
+from cdcwire.console.interrupts import interrupts_wait, own_handler_stays
+from cdcwire.extras import load_extra, requirements_of
 from cdcwire_conformance.spark.java import end_java_at_exit, start_java
 
 if TYPE_CHECKING:
@@ -200,8 +200,8 @@ def readable_errors() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    from cdcwire.files.stores import SourceError
     from cdcwire_conformance.decode.reading import FeedError
-    from cdcwire_conformance.sources.stores import SourceError
 
     try:
         yield

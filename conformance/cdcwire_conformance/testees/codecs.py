@@ -13,9 +13,9 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
+from cdcwire.files.json_messages import message_to_json
 from cdcwire.model.events import Event
 from cdcwire.model.text import Json, TextFormError, event_to_json
-from cdcwire_conformance.protocol.messages import message_to_json
 from cdcwire_conformance.protocol.reading import context_of, messages_of, read_events
 
 

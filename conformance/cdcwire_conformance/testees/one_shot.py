@@ -16,6 +16,7 @@ import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from cdcwire.files.json_messages import bytes_from_json
 from cdcwire.model.text import Json
 from cdcwire_conformance.protocol.answers import (
     Answer,
@@ -26,7 +27,6 @@ from cdcwire_conformance.protocol.answers import (
     parse_line,
 )
 from cdcwire_conformance.protocol.check import ProtocolChecker
-from cdcwire_conformance.protocol.messages import bytes_from_json
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
 from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits, over_limit_text

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from cdcwire_conformance.interrupts import interrupts_wait
+from cdcwire.console.interrupts import interrupts_wait
 from cdcwire_conformance.testees.base import CannotStartError
 from cdcwire_conformance.testees.limits import LINE_LIMIT, resident_memory
 from cdcwire_conformance.testees.processes import (

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from cdcwire import __version__
+from cdcwire.compressions import known_compressions
+from cdcwire.files.json_messages import json_line
 from cdcwire.format import Format
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.compressions import known_compressions
-from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.protocol.reading import (
     RequestError,
     check_members,

@@ -12,10 +12,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from cdcwire.console.problems import json_problem
 from cdcwire.datahub.ops import OPS
+from cdcwire.extras import requirements_of
 from cdcwire.model.text import Json
-from cdcwire_conformance.extras import requirements_of
-from cdcwire_conformance.problems import json_problem
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator

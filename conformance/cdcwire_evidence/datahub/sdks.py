@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
@@ -26,7 +27,6 @@ from cdcwire.formats.datahub_tuple import FORMAT as TUPLE
 from cdcwire.formats.datahub_tuple import from_event, record_of, topic_of
 from cdcwire.model.events import Event, Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.expected_failures import ExpectedFailures, read_expected_failures
 from cdcwire_evidence.datahub.sdk_driver import Driver, Sdk, SdkEndedError

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from random import Random
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table
 from cdcwire.registry import get_format
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.suite import get_suite

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.files.stores import StoreError
 from cdcwire.model.events import Event, Marker, RowChange, SchemaChange
 from cdcwire.model.steps import join_halves, split_key_changes
 from cdcwire.storage.paths import METADATA_NAME
@@ -20,7 +21,6 @@ from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.merging import TYPES_DIFFER
 from cdcwire_conformance.compare.result import Comparison, RowDifference
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
-from cdcwire_conformance.sources.stores import StoreError
 from cdcwire_evidence.planting.last_rows import (
     by_position,
     differing_tables,

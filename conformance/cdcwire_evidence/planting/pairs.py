@@ -18,17 +18,17 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS, SEQUENCE_ID
 from cdcwire.debezium.connectors import CONNECTORS
+from cdcwire.files.messages_io import read_messages, write_messages
+from cdcwire.files.stores import LocalStore
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, Value
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.rules import Mode
-from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_evidence.planting.last_rows import DROP_SCHEMA, is_of
 from cdcwire_evidence.planting.plants import Plant
 from cdcwire_generators.domain import (

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire_conformance.registry.client import ConfluentRegistry
-from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire.files.messages_io import write_messages
+from cdcwire.schema_registry.client import ConfluentRegistry
 from cdcwire_evidence import mariadb, maxwell
 from cdcwire_evidence.debezium import engine
 from cdcwire_evidence.debezium.engine import Engines, Sent

@@ -18,12 +18,12 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from cdcwire.console.usage import UsageError
+from cdcwire.console.visible import said
 from cdcwire.model.text import Json
 from cdcwire_conformance.cli import run_verb
 from cdcwire_conformance.cli.report_readers import DESCRIPTION, HELP, NAME, add_arguments
 from cdcwire_conformance.output.results.stored import StoredRun, store_run
-from cdcwire_conformance.usage import UsageError
-from cdcwire_conformance.visible import said
 from cdcwire_evidence.readers.listed import ListedReader, read_list
 from cdcwire_evidence.readers.prepared import CannotPrepareError, prepare, versions_of
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from cdcwire.configuration.found import read_toml
+from cdcwire.console.usage import UsageError
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.configuration.found import read_toml
 from cdcwire_conformance.output.results.stored import file_name
-from cdcwire_conformance.usage import UsageError
 
 Registry: TypeAlias = Literal["pypi", "npm", "go", "maven", "checkout"]
 REGISTRIES: tuple[str, ...] = get_args(Registry)

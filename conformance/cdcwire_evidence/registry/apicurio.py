@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire.extras import load_extra
 from cdcwire_conformance.maven import Artifact, FetchError, cache_folder, fetch_all
 from cdcwire_evidence.loopback import free_port
 

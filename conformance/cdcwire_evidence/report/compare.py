@@ -20,13 +20,13 @@ from typing import Protocol, TypeAlias
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, RowChange, Table
 from cdcwire.model.kinds import Value
 from cdcwire.model.text import Json, table_to_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed_terms import NO_RULE
 from cdcwire_conformance.output.markdown import code_block, inline
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.report.comparer import Compared, Comparer
 from cdcwire_evidence.report.part import NotRun, Part, PlantedResult, table
 from cdcwire_generators.workloads import workload, workload_tables

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from cdcwire.extras import MissingExtraError, load_extra
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.report.part import NotRun, Part, table
 

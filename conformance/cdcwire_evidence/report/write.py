@@ -15,13 +15,13 @@ from queue import SimpleQueue
 from traceback import extract_tb
 from typing import Literal
 
+from cdcwire.console.interrupts import interrupts_raise
+from cdcwire.console.usage import UsageError
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.interrupts import interrupts_raise
 from cdcwire_conformance.output.paths import without_machine_paths
 from cdcwire_conformance.processes import quiet_pool
-from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report import (
     adapters,
     avro_readers,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from cdcwire_conformance.extras import load_library
+from cdcwire.extras import load_library
 
 _REQUIREMENTS = "-r conformance/cdcwire_evidence/scenarios/requirements.txt"
 

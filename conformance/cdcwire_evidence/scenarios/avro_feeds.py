@@ -10,10 +10,10 @@ from cdcwire.apache_avro.sources import SchemaSource
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.ddl import read_chain
 from cdcwire.formats.avro import FORMAT, MessageWriter, Settings
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.tso import tso_of_ms
-from cdcwire_conformance.ddl import read_chain
 from cdcwire_evidence.scenarios.feeds import row_of
 from cdcwire_generators.workloads import workload, workload_tables
 

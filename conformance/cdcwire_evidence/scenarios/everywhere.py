@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
+from cdcwire.files.stores import open_store
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.feeds import QueueFeed as QueueFeed
 from cdcwire_evidence.scenarios.feeds import partitions_of

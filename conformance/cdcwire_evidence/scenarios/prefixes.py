@@ -7,16 +7,16 @@ from pathlib import Path
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.prefix import list_prefix
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import LocalStore, Store
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format
 from cdcwire.storage import Fault
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.generating import catch_up, write_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import LocalStore, Store
 from cdcwire_evidence.scenarios.feeds import row_of
 from cdcwire_generators.workloads import evolving_workload
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from cdcwire_conformance.registry import RegistryError, parse_address
+from cdcwire.schema_registry import RegistryError, parse_address
 
 
 class NotRunError(Exception):

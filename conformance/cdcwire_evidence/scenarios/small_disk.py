@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cdcwire.core.context import Context
+from cdcwire.files.stores import LocalStore, StoreError
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import LocalStore, StoreError
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,

@@ -15,11 +15,11 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 import pyarrow.parquet as pq
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 SECRETS = ("4111111111111111", "alice@old.example", "alice@new.example", "lonely@one.example")
 DDL = "ALTER TABLE people ALTER COLUMN email SET DEFAULT 'alice@new.example'"

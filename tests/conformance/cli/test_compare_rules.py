@@ -11,6 +11,7 @@ from cdcwire_conformance.cli import main
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire.console.usage import UsageError
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
@@ -18,7 +19,6 @@ from cdcwire_conformance.cli.recorded import schemas_near
 from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.usage import UsageError
 
 # 2024-04-13T09:20:00Z is 1,713,000,000 seconds after 1970.
 CRAFT = get_format("craft")

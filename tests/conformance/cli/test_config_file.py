@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.cli import parser_of
+from cdcwire.cli.config_file import configured_words
 from cdcwire_conformance.cli import compare as compare_verb
-from cdcwire_conformance.cli import main, parser_of
-from cdcwire_conformance.cli.config_file import configured_words
+from cdcwire_conformance.cli import main
 
 if sys.version_info < (3, 11):
     pytest.importorskip("tomli", reason="the extra toml is not installed")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, EnumType, IntType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("sqlglot", reason="the extra [ddl] is not installed")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance import whole_files
+from cdcwire.ddl import statements
+from cdcwire.files import whole_files
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.ddl import statements
 
 ENDLESS = "/dev/zero"
 

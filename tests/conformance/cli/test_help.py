@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.cli import main, parser_of, verb_modules
-from cdcwire_conformance.cli.parser import HELP_ALL
+from cdcwire.cli import parser_of
+from cdcwire.cli.parser import HELP_ALL
+from cdcwire_conformance.cli import main, verb_modules
 
 BRIEF = [module for module in verb_modules() if hasattr(module, "MOST_USED")]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.cli.context import ContextArguments, context_from
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.avro import FORMAT
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.cli.context import ContextArguments, context_from
-from cdcwire_conformance.registry import RegistryError
+from cdcwire.schema_registry import RegistryError
 
 TEXT = (
     '{"type":"record","name":"t","namespace":"default.s","fields":[{"name":"id",'

@@ -6,14 +6,13 @@ import json
 import logging
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from time import process_time
 
 import pytest
 
-from cdcwire_conformance.cli import main
-from cdcwire_conformance.visible import without_secrets
+from cdcwire.console.visible import without_secrets
+from cdcwire_conformance.cli import main, verb_modules
 
 USER, PASSWORD = "alice-user", "p4ss-w0rd"
 SINK = f"kafka://{USER}:{PASSWORD}@broker:9092/t?protocol=craft&sasl-password={PASSWORD}"
@@ -159,9 +158,10 @@ PLACES = {"URI", "URL", "FILE", "DIR", "PLACE", "SOURCE", "TARGET"}
 
 def options_of_places() -> Iterator[tuple[str, str]]:
     """Yield each verb with each of its options that names a file, a directory or an address."""
+    modules = {module.NAME: module for module in verb_modules()}
     for verb, words in PLAIN.items():
         parser = ArgumentParser()
-        import_module(f"cdcwire_conformance.cli.{verb}").add_arguments(parser)
+        modules[verb].add_arguments(parser)
         for word in words[1:2]:
             for action in parser._actions:
                 if isinstance(action.choices, dict) and word in action.choices:

@@ -10,12 +10,12 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
+from cdcwire.files.tables_file import read_tables
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DecimalType, IntType, TextType, TimeType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
-from cdcwire_conformance.usage import read_tables
 
 COLUMNS = (
     Column("id", IntType(32), nullable=False, roles=frozenset({"primary", "handle"})),

@@ -12,6 +12,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DecimalType, IntType, Role, TextType
 from cdcwire.registry import get_format
@@ -22,7 +23,6 @@ from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.report import text, verdict_line
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions, Window
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 
 KEYED: Mapping[str, Mapping[str, OptionValue]] = {

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from cdcwire.console.usage import UsageError
 from cdcwire_conformance.cli.follow import MetricsFile
 from cdcwire_conformance.compare.metrics import FollowMetrics, SideMetrics, metrics_text
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison
-from cdcwire_conformance.usage import UsageError
 
 NOW = 1_713_000_000.5
 TSO = 1_712_999_990_000 << 18  # ten and a half seconds before

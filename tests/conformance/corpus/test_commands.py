@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")
 

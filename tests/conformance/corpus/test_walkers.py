@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import DecodeError
+from cdcwire.files.json_messages import json_line
 from cdcwire.model.text import event_to_json
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
@@ -20,7 +21,6 @@ from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.export import case_line, export_corpus
 from cdcwire_conformance.export.lines import format_facts
 from cdcwire_conformance.judge import compare_events, rules_of
-from cdcwire_conformance.protocol.messages import json_line
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import Settings, run
 from cdcwire_conformance.run.selection import Task, choose

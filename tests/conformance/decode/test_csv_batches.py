@@ -23,13 +23,13 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.csv.fast import join_adjacent_halves
 from cdcwire.formats.csv.format import FORMAT
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
-from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
 from cdcwire_generators.workloads import table_workload

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.arrow.batches import MessagePlace
+from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, StoredFile
@@ -14,7 +15,6 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.decode.decoders import message_decoder, place_decoder, table_of_topic
 from cdcwire_generators.workloads import workload, workload_tables
 

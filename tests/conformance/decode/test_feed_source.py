@@ -14,11 +14,11 @@ import pytest
 
 import cdcwire
 from cdcwire import Column, Decoder, Table
+from cdcwire.files.feed_file import read_feed_file
 from cdcwire.model.kinds import DecimalType, IntType
 from cdcwire.model.text import event_to_json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.feed_file import read_feed_file
 
 DDL = "CREATE TABLE t (id BIGINT UNSIGNED PRIMARY KEY, price DECIMAL(9, 2))"
 GENERATED = sorted(set(FORMAT_NAMES) - {"datahub-tuple"})

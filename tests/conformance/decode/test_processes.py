@@ -17,6 +17,8 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.feed import FeedError
+from cdcwire.files.messages_io import write_messages
+from cdcwire.files.stores import LocalStore
 from cdcwire.model.events import Event, RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
@@ -29,12 +31,10 @@ from cdcwire_conformance.decode import ahead, many_tables, processes, work
 from cdcwire_conformance.decode.processes import reading_processes
 from cdcwire_conformance.decode.work import Work, work_of_lines
 from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_generators.messages import definitions_for
 from cdcwire_generators.workloads import workload, workload_tables
 

@@ -12,9 +12,9 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 pytest.importorskip("pandas", reason="DataFrames need pandas")
 
 from cdcwire.arrow.types import SchemaError
+from cdcwire.console.usage import UsageError
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.notebook import compare
-from cdcwire_conformance.usage import UsageError
 
 ROWS = 60
 

@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from cdcwire.console.visible import visible_lines
+from cdcwire.extras import MissingExtraError
 from cdcwire_conformance.compare.page import html_text
 from cdcwire_conformance.compare.report import text
 from cdcwire_conformance.compare.result import (
@@ -19,7 +21,6 @@ from cdcwire_conformance.compare.result import (
     Shown,
     TableComparison,
 )
-from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.notebook.shown import (
     PATTERN_COLUMNS,
     TABLE_COLUMNS,
@@ -27,7 +28,6 @@ from cdcwire_conformance.notebook.shown import (
     pattern_rows,
     table_rows,
 )
-from cdcwire_conformance.visible import visible_lines
 
 HOSTILE = "\"'></iframe></pre><script>alert(1)</script><img src=//evil.example>\x1b[31m\u202e&amp;"
 KEY = (("id", Shown("7")),)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.console.usage import UsageError
 from cdcwire_conformance.cli import compare as command
 from cdcwire_conformance.notebook.shown import OptionParser, OptionValue, parsed
-from cdcwire_conformance.usage import UsageError
 
 
 def arguments(**options: OptionValue) -> argparse.Namespace:

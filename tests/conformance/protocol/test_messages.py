@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.files.json_messages import message_from_json, message_to_json
 from cdcwire.model.text import Json
-from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from cdcwire.console.visible import visible, visible_lines
 from cdcwire.core.context import Context
 from cdcwire.core.message import Message
 from cdcwire.format import Format
@@ -27,7 +28,6 @@ from cdcwire_conformance.run.results import Results
 from cdcwire_conformance.run.runner import run
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
-from cdcwire_conformance.visible import visible, visible_lines
 
 SCREEN = 24  # lines
 NO_CONTEXT = Context()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.files.stores import LocalStore, StoreError
+from cdcwire.files.whole_files import whole_file, write_whole
 from cdcwire_conformance.cli import VERBS, main
-from cdcwire_conformance.sources.stores import LocalStore, StoreError
-from cdcwire_conformance.whole_files import whole_file, write_whole
 
 resource = pytest.importorskip("resource", reason="limits of file sizes are of POSIX")
 FULL = Path("/dev/full")
@@ -137,6 +137,7 @@ WRITERS: dict[str, Callable[[Path], list[str]]] = {
     "witness": lambda feed: ["witness", "cdl-json"],
     "completion": lambda feed: ["completion", "bash"],
     "avro": lambda feed: ["avro", "topics", "{schema}_{table}", "--table", "a.b"],
+    "formats": lambda feed: ["formats"],
     "--version": lambda feed: ["--version"],
     "--help": lambda feed: ["--help"],
 }

@@ -19,6 +19,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from cdcwire.console.visible import VisibleStream, visible, visible_lines
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.output.badge import badge_text
@@ -32,7 +33,6 @@ from cdcwire_conformance.protocol.answers import Answer, Events, Rejected
 from cdcwire_conformance.run.results import Results, StaleEntry, StateLeak
 from cdcwire_conformance.run.runner import run
 from cdcwire_conformance.testees import NoAnswer
-from cdcwire_conformance.visible import VisibleStream, visible, visible_lines
 
 Make = Callable[..., Case]
 Fake = Callable[..., Any]

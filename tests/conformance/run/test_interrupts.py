@@ -17,16 +17,16 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.console.interrupts import Terminated, interrupts_raise, interrupts_wait
+from cdcwire.files import messages_io
+from cdcwire.files.whole_files import whole_file
 from cdcwire_conformance.__main__ import main as main_of_package
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.generate_parts import PART_ROWS
 from cdcwire_conformance.export import export_corpus
-from cdcwire_conformance.interrupts import Terminated, interrupts_raise, interrupts_wait
 from cdcwire_conformance.processes import _without_lost_results
-from cdcwire_conformance.sources import messages_io
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.testees.limits import can_measure
-from cdcwire_conformance.whole_files import whole_file
 
 pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")
 HOSTILE = str(Path(__file__).with_name("hostile_testee.py"))

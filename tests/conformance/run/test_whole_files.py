@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance import whole_files
+from cdcwire.files import whole_files
+from cdcwire.files.whole_files import whole_folder, write_whole
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.whole_files import whole_folder, write_whole
 
 OLD_NAMES = (".report.json.unfinished", "report.json.unfinished", ".cdcwire-00.unfinished")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from cdcwire.cli.context import UsageError
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import RowChange
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import generate, size
-from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.size import SizeError
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 DDL = """

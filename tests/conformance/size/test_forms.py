@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cdcwire_conformance import extras
-from cdcwire_conformance.extras import MissingExtraError
+from cdcwire import extras
+from cdcwire.extras import MissingExtraError
 from cdcwire_conformance.size import SizeResults, document, json_text, markdown, picture
 from cdcwire_conformance.size.compressions import compressions
 from cdcwire_conformance.size.document import schema

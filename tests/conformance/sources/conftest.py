@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.stores import LocalStore, Store, open_store
 from cdcwire.model.events import Event
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import LocalStore, Store, open_store
 from cdcwire_generators.workloads import evolving_workload
 
 ROWS = 320
@@ -23,7 +21,6 @@ OPTIONS: dict[str, dict[str, OptionValue]] = {
     "csv": {"include-commit-ts": True, "output-old-value": True},
     "canal-json": {"enable-tidb-extension": True, "content-compatible": True},
 }
-_NUMBERS = count()
 
 Change = Callable[[Path], None]
 
@@ -31,16 +28,6 @@ Change = Callable[[Path], None]
 @pytest.fixture(scope="session")
 def changes() -> list[Event]:
     return list(evolving_workload(ROWS, 7))
-
-
-@pytest.fixture
-def memory_url() -> Iterator[str]:
-    fsspec: Any = pytest.importorskip("fsspec")
-    url = f"memory://prefix-{next(_NUMBERS)}"
-    yield url
-    store = fsspec.filesystem("memory")
-    if store.exists(f"/{url.partition('://')[2]}"):
-        store.rm(f"/{url.partition('://')[2]}", recursive=True)
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.stores import Listed, LocalStore
 from cdcwire.storage import Fault
 from cdcwire_conformance.sources.storage.checking import NO_COMMIT_TS, Checked, check_prefix
-from cdcwire_conformance.sources.stores import Listed, LocalStore
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
     "csv": {"include-commit-ts": True, "output-old-value": True},

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.files.inside import open_inside
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus.files import FolderFiles
-from cdcwire_conformance.inside import open_inside
 
 if not hasattr(os, "mkfifo"):
     pytest.skip("this system has no named pipes", allow_module_level=True)

@@ -9,14 +9,14 @@ import pytest
 
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.options import OptionError, OptionValue
+from cdcwire.files.prefix import list_prefix
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import Listed, LocalStore, StoreError
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.reading import read_events
-from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
     "csv": {"include-commit-ts": True, "output-old-value": True},

@@ -8,6 +8,9 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.prefix import list_prefix
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import Store, open_store
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
 from cdcwire.model.kinds import Column, EnumType, SetType, Value
 from cdcwire.model.steps import fill_unchanged, join_halves
@@ -15,10 +18,7 @@ from cdcwire.registry import get_format
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import Store, open_store
 from cdcwire_generators.workloads import evolving_tables
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {

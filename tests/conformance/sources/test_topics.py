@@ -12,13 +12,13 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.datahub.sharding import merge_shards
 from cdcwire.datahub.topics import check_blob_topic, check_shards, check_tuple_topic
+from cdcwire.ddl import parse_ddl
+from cdcwire.files.messages_io import read_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.steps import join_halves
 from cdcwire.model.text import table_from_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.ddl import parse_ddl
-from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.topics import TopicNameError, write_topics
 
 DDL = """

@@ -14,6 +14,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionValue
+from cdcwire.files.stores import Listed, LocalStore, StoreError, size_and_sum
 from cdcwire.model.events import (
     Event,
     Image,
@@ -30,7 +31,6 @@ from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError, size_and_sum
 
 COLUMNS = (
     Column("id", IntType(64), "bigint", False, roles=frozenset({"primary", "handle"})),

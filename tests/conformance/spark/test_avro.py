@@ -11,9 +11,9 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, RowChange
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

@@ -11,11 +11,11 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.files.messages_io import write_messages
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BoolType, Column, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

@@ -12,10 +12,10 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import read_messages, write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType, TimestampType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 pytest.importorskip("sqlglot", reason="needs the extra ddl")

@@ -17,13 +17,13 @@ from cdcwire_conformance.decode.workers import HERE
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.feeds import compare_feeds, compare_tables
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.spark.compare import small_tables
 from cdcwire_conformance.spark.compare.engine import SparkEngine

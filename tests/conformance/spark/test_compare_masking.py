@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.spark.compare import engine, small_tables
 from cdcwire_conformance.spark.compare.engine import compare_feeds

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
 from cdcwire.storage.small_files import write_metadata
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 pytest.importorskip("sqlglot", reason="needs the extra ddl")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
+from cdcwire.files.stores import SourceError
 from cdcwire.model.events import Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import (
     BitType,
@@ -27,8 +29,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
-from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import parse_table_url
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

@@ -13,11 +13,11 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.ddl import parse_ddl, sent_columns
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.text import table_to_json
 from cdcwire.registry import get_format
-from cdcwire_conformance.ddl import parse_ddl, sent_columns
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.topics import write_topics
 from cdcwire_generators.workloads import Mix
 from cdcwire_generators.workloads.stream import stream

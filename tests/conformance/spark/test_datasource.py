@@ -14,8 +14,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from cdcwire.core.context import Context
+from cdcwire.ddl import parse_ddl
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.decode.reading import FeedError
 from cdcwire_conformance.spark import (
     SourceError,

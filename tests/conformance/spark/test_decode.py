@@ -21,6 +21,8 @@ from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.ddl import parse_ddl
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     BytesType,
@@ -35,9 +37,7 @@ from cdcwire.model.kinds import (
 from cdcwire.model.paths import path_text
 from cdcwire.registry import get_format
 from cdcwire_conformance.corpus import load_case
-from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.decode.reading import CLAUSE_MESSAGES
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import (
     FeedError,

@@ -14,6 +14,7 @@ import pytest
 from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
@@ -26,7 +27,6 @@ from cdcwire.model.kinds import (
     TextType,
 )
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import (
     FeedError,

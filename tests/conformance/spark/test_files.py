@@ -14,15 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files import stores
+from cdcwire.files.messages_io import read_messages
+from cdcwire.files.stores import LocalStore, opener_in
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.recording import record_of
 from cdcwire_conformance.compare.rules import CompareOptions
-from cdcwire_conformance.sources import stores
-from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import LocalStore, opener_in
 from cdcwire_conformance.spark import (
     FeedError,
     SourceError,

@@ -26,6 +26,7 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 import numpy as np
 
 from cdcwire.arrow.schema import canonical_table
+from cdcwire.files.stores import Listed, LocalStore
 from cdcwire_conformance.decode.decoders import message_decoder
 from cdcwire_conformance.decode.prefix import PrefixPlan, read_prefix
 from cdcwire_conformance.decode.reading import Job
@@ -41,7 +42,6 @@ from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.sources.pieces import lines_of_rows
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
 from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
-from cdcwire_conformance.sources.stores import Listed, LocalStore
 
 OPTIONS: dict[str, str | bool] = {"include-commit-ts": True, "output-old-value": True}
 OF_FILES = Context(options=OPTIONS)

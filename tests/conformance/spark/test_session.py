@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire_conformance.extras import MissingExtraError
+from cdcwire.extras import MissingExtraError
 from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core.errors import DecodeError
 from cdcwire.datahub.body import read_body
 from cdcwire.datahub.ops import OPS
@@ -13,7 +14,6 @@ from cdcwire.datahub.sharding import hash_key, key_of_image, shard_of, shard_ran
 from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
 from cdcwire.model.text import event_from_json
 from cdcwire.registry import get_format
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_evidence.datahub.check import problems_of, problems_with

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.configuration import ConfigurationError
-from cdcwire_conformance.usage import UsageError
+from cdcwire.configuration import ConfigurationError
+from cdcwire.console.usage import UsageError
 from cdcwire_evidence.readers.__main__ import judge, line_of, runs_of
 from cdcwire_evidence.readers.listed import ListedReader, read_list
 

@@ -16,8 +16,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from cdcwire.console.usage import UsageError
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report import runs, write
 from cdcwire_evidence.report.__main__ import run
 from cdcwire_evidence.report.document import report_document
@@ -157,7 +157,7 @@ NOTED = """
 import os
 from pathlib import Path
 
-from cdcwire_conformance.usage import UsageError
+from cdcwire.console.usage import UsageError
 from cdcwire_evidence.report.part import Part
 
 def noted(name, log, folder):

@@ -29,7 +29,7 @@ def make(folder):
 REPORT = """
 import signal, sys
 from chapters import make
-from cdcwire_conformance.interrupts import interrupts_raise
+from cdcwire.console.interrupts import interrupts_raise
 from cdcwire_evidence.report.write import Chapter, gather
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core import limits
 from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
@@ -18,7 +19,6 @@ from cdcwire.core.strict_json import JsonRules, read_json, read_json_value
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.compressions import known_compressions
 
 RULES = JsonRules("text", "string", "limits")
 WITH_LIMIT = [

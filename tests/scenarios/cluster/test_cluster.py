@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark.jars import kafka_jars
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.extras import MissingExtraError
+from cdcwire.extras import MissingExtraError
 from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.producers.captures import ENGINES, Engine
 from cdcwire_evidence.producers.feeds import Recording, recorded

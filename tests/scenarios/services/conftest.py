@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cdcwire_conformance.extras import MissingExtraError
-from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
+from cdcwire.extras import MissingExtraError
+from cdcwire.schema_registry import ConfluentRegistry, RegistryError
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.containers import (
     LABEL,

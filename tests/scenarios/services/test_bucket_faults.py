@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.stores import StoreError, open_store
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, objects, s3_client
 from cdcwire_evidence.scenarios.http_proxy import Answer
 from cdcwire_evidence.scenarios.ledger import count, recorded

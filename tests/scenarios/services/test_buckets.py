@@ -13,6 +13,9 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.prefix import PrefixFile, list_prefix, stored_form
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import Store, StoreError, open_store
 from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire.registry import get_format
 from cdcwire.storage import (
@@ -28,10 +31,7 @@ from cdcwire.storage import (
 from cdcwire.storage.small_files import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import catch_up, restart_points, write_prefix
-from cdcwire_conformance.sources.storage.prefix import PrefixFile, list_prefix, stored_form
-from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import Store, StoreError, open_store
 from cdcwire_evidence.scenarios.containers import MinioContainer
 from cdcwire_evidence.scenarios.everywhere import (
     make_bucket,

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import RowChange
 from cdcwire.model.steps import drop_repeats
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.scenarios.containers import KafkaContainer, running
 from cdcwire_evidence.scenarios.feeds import QueueFeed, events_of, make_feed, row_of
 from cdcwire_evidence.scenarios.ledger import count, recorded

@@ -18,15 +18,15 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.files.prefix import list_prefix
+from cdcwire.files.prefix_events import read_events
+from cdcwire.files.stores import StoreError, open_store
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats
 from cdcwire.registry import get_format
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.everywhere import keys, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import QueueFeed, events_of, make_feed

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.stores import LocalStore, StoreError, open_store
 from cdcwire.model.steps import drop_repeats
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import LocalStore, StoreError, open_store
 from cdcwire_evidence import program
 from cdcwire_evidence.scenarios import load_requirement, small_disk
 from cdcwire_evidence.scenarios.containers import KafkaContainer, MinioContainer

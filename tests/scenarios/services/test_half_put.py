@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.stores import StoreError, open_store
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios.containers import MinioContainer
 from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, objects
 from cdcwire_evidence.scenarios.half_puts import half_put

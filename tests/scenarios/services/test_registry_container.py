@@ -16,16 +16,16 @@ import pytest
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import read_messages, write_messages
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.cli import main
-from cdcwire_conformance.registry import (
+from cdcwire.schema_registry import (
     ConfluentRegistry,
     RegistryError,
     RetryPolicy,
     Schemas,
     open_schemas,
 )
-from cdcwire_conformance.sources.messages_io import read_messages, write_messages
+from cdcwire_conformance.cli import main
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import (
     carried_by_avro,

@@ -9,11 +9,11 @@ import pytest
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
+from cdcwire.schema_registry import ConfluentRegistry, open_schemas
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.registry import ConfluentRegistry, open_schemas
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.avro_feeds import (
     carried_by_avro,

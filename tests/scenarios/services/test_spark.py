@@ -18,10 +18,10 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, RowChange
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.everywhere import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, make_partitions

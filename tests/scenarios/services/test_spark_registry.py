@@ -17,8 +17,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import Event, RowChange
 from cdcwire.registry import get_format
+from cdcwire.schema_registry import ConfluentRegistry, RetryPolicy, client, open_schemas
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.registry import ConfluentRegistry, RetryPolicy, client, open_schemas
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
 from cdcwire_evidence.scenarios.containers import RegistryContainer

@@ -18,11 +18,11 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.files.messages_io import read_messages, write_messages
+from cdcwire.files.stores import open_store
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, s3_client, topic_of
 from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions

@@ -20,6 +20,7 @@ from typing import TypeAlias
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     ArrayType,
@@ -40,7 +41,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.model.text.tables import table_to_json
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.tables import PASSWORD_VARIABLE
 from cdcwire_evidence import mariadb
 from cdcwire_evidence.debezium import postgres

@@ -19,6 +19,7 @@ import pyarrow as pa
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError, has_labels
 from cdcwire.arrow.values import column_builder
+from cdcwire.files.stores import SourceError
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column
@@ -33,7 +34,6 @@ from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import ThisProcess
 from cdcwire_conformance.sources.csv_file import CsvFile
-from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import TableUrl
 
 _ROWS_AT_ONCE = 1 << 14

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from cdcwire.arrow.types import SchemaError
+from cdcwire.console.usage import UsageError
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import job_for, passes_of
@@ -24,7 +25,6 @@ from cdcwire_conformance.decode.reading import Job
 from cdcwire_conformance.decode.work import bytes_of
 from cdcwire_conformance.decode.workers import ThisProcess
 from cdcwire_conformance.sources.pieces import Piece
-from cdcwire_conformance.usage import UsageError
 
 LEAST_BYTES = 4 << 20
 """The size of both feeds from which on a sample of them takes less time than it saves."""

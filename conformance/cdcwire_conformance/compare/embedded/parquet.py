@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 from cdcwire.arrow.json_form import normal_json_array
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import UTC, SchemaError
+from cdcwire.files.stores import SourceError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine
@@ -25,7 +26,6 @@ from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import HERE, ThisProcess
-from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import TableUrl, files_here
 
 _MAGIC = b"PAR1"

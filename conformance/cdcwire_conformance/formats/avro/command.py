@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from cdcwire.console.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
+from cdcwire.console.visible import visible
 from cdcwire.core.options import OptionError
+from cdcwire.ddl import read_chain, read_chain_file, read_ddl_file
 from cdcwire.formats.avro.names import (
     TopicRule,
     TopicRuleError,
@@ -17,10 +20,7 @@ from cdcwire.formats.avro.names import (
     subject_of,
 )
 from cdcwire.formats.avro.settings import Settings, read_settings
-from cdcwire_conformance.ddl import read_chain, read_chain_file, read_ddl_file
 from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
-from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
-from cdcwire_conformance.visible import visible
 
 NAME = "avro"
 HELP = "check whether DDL would stop an Avro feed, and check topic rules"

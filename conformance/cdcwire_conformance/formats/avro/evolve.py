@@ -16,11 +16,11 @@ from typing import Literal, TypeAlias
 
 from cdcwire.apache_avro.evolution import Change, DecimalRule, compare_schemas
 from cdcwire.core.errors import EncodeError
+from cdcwire.ddl import Statement, TableChange
 from cdcwire.formats.avro.names import TopicRule, subject_of
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.writing import schemas_of
 from cdcwire.model.events import Table
-from cdcwire_conformance.ddl import Statement, TableChange
 
 Side: TypeAlias = Literal["key", "value"]
 Outcome: TypeAlias = Literal["first", "same", "accepted", "refused", "failed"]

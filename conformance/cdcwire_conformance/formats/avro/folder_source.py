@@ -7,8 +7,8 @@ from pathlib import Path
 from cdcwire.apache_avro.envelope import Registry
 from cdcwire.apache_avro.sources import MemorySource
 from cdcwire.core.context import SchemaId
-from cdcwire_conformance.registry import RegistryError
-from cdcwire_conformance.registry.opening import SUFFIX, read_schema_folder
+from cdcwire.schema_registry import RegistryError
+from cdcwire.schema_registry.opening import SUFFIX, read_schema_folder
 
 
 class FolderSource:

@@ -8,18 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from cdcwire.console.hexdump import error_part, message_parts, value_text
+from cdcwire.console.visible import visible
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.corpus.hexdump import error_part, message_parts, value_text
 from cdcwire_conformance.corpus.json_form import json_text
 from cdcwire_conformance.corpus.rebuild import explain_message
 from cdcwire_conformance.corpus.witness import Witness, is_producers
 from cdcwire_conformance.judge.cases import Focus
-from cdcwire_conformance.visible import visible
 
 MOST_BYTES = 2048  # of one key or value
 MOST_FIELDS = 600

@@ -12,10 +12,10 @@ from itertools import groupby
 from typing import Any
 
 from cdcwire import __version__
+from cdcwire.console.visible import visible_lines
+from cdcwire.extras import load_extra
 from cdcwire.model.text import Json
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.output.html.page import Page
-from cdcwire_conformance.visible import visible_lines
 
 PURPOSE = "An HTML page"
 _OPTION = re.compile(r"--[a-z][a-z-]*")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cdcwire.console.visible import visible
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.output.html.cases import case_details, case_row, lines_of
@@ -23,7 +24,6 @@ from cdcwire_conformance.output.html.page import (
     reader_matrix,
 )
 from cdcwire_conformance.output.html.render import render_page, script_json
-from cdcwire_conformance.visible import visible
 
 DETAILS_FOLDER = "cases"
 _MATRIX = "Cases that each reader passed, of those it was asked"

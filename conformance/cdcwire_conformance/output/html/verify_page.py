@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from cdcwire.console.visible import visible
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import read_witnesses
@@ -32,7 +33,6 @@ from cdcwire_conformance.output.text import describe, remarks, stderr_lines, ver
 from cdcwire_conformance.run.excerpt import focus_of
 from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
-from cdcwire_conformance.visible import visible
 
 MOST_DETAILS = 400  # failures with their bytes, and the first of each group
 _DIFFERENCES = 20

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cdcwire.console.visible import shortened as cut
 from cdcwire.model.paths import path_text
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
@@ -19,7 +20,6 @@ from cdcwire_conformance.corpus.rebuild import case_hexdump
 from cdcwire_conformance.output.html.cases import case_facts, lines_of, shortened
 from cdcwire_conformance.output.html.render import render_template
 from cdcwire_conformance.output.results.history import Reader
-from cdcwire_conformance.visible import shortened as cut
 
 _ENCODE = "encode"
 _BAD = ("failed", "crashed", "timed out")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from cdcwire.console.visible import visible
 from cdcwire_conformance.output.results.history import Release, share
-from cdcwire_conformance.visible import visible
 
 WIDTH, HEIGHT = 640, 160
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 110, 12, 24

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
+from cdcwire.console.visible import visible
+from cdcwire.files.whole_files import write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
@@ -32,8 +34,6 @@ from cdcwire_conformance.output.results.history import (
     version_order,
 )
 from cdcwire_conformance.output.results.stored import StoredRun, Unreadable
-from cdcwire_conformance.visible import visible
-from cdcwire_conformance.whole_files import write_whole
 
 _COLUMNS = ("Newest", "One before", "Two before")  # releases of a reader in the matrix
 _COUNTED = (*ASKED[1:], "not claimed", "skipped", "not run")

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from cdcwire.console.problems import json_problem, no_constant, unique_members
+from cdcwire.console.visible import visible_document
+from cdcwire.files.whole_files import read_short, write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.output.json_document import DOCUMENT_VERSION
-from cdcwire_conformance.problems import json_problem, no_constant, unique_members
 from cdcwire_conformance.run.results import VERDICTS
-from cdcwire_conformance.visible import visible_document
-from cdcwire_conformance.whole_files import read_short, write_whole
 
 STORED_VERSION = 1
 _TEXTS = ("reader", "package", "version", "format", "date", "last", "command")

@@ -13,6 +13,9 @@ from typing import TypeAlias
 
 from cdcwire.core.context import Context
 from cdcwire.core.rows import Row, event_of
+from cdcwire.files.prefix import StaleIndex, StoragePrefix, list_prefix
+from cdcwire.files.prefix_events import PrefixReader, Rows, commit_ts_of
+from cdcwire.files.stores import Store
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.registry import get_format
 from cdcwire.storage import (
@@ -29,9 +32,6 @@ from cdcwire.storage.rules import StreamKey
 from cdcwire.storage.schema_files import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.small_files import row_is_complete
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.prefix import StaleIndex, StoragePrefix, list_prefix
-from cdcwire_conformance.sources.storage.reading import PrefixReader, Rows, commit_ts_of
-from cdcwire_conformance.sources.stores import Store
 
 OnProgress: TypeAlias = "Callable[[int, int], None]"  # files read, and files in all
 

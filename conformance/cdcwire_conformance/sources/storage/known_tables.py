@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
+from cdcwire.files.stores import Store
 from cdcwire.model.events import Event, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column
 from cdcwire.storage import (
@@ -22,7 +23,6 @@ from cdcwire.storage import (
 )
 from cdcwire.storage.schema_files import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.stores import Store
 
 _DROP_SCHEMA = 2
 _DROP_TABLE = 4

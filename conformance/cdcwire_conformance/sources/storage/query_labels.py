@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from cdcwire.ddl.tables import parse_ddl
+from cdcwire.ddl.tokens import Cursor, DdlError, Token, tokens_of
+from cdcwire.extras import MissingExtraError
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import Column
 from cdcwire.storage.schema_files import SchemaFile, renamed_from
-from cdcwire_conformance.ddl.tables import parse_ddl
-from cdcwire_conformance.ddl.tokens import Cursor, DdlError, Token, tokens_of
-from cdcwire_conformance.extras import MissingExtraError
 
 _Columns = dict[str, Column]
 _Name = tuple[str, str]

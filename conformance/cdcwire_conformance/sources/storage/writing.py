@@ -17,6 +17,8 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import EncodeError
+from cdcwire.files.prefix import stored_form
+from cdcwire.files.stores import Store, StoreError
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.registry import get_format
@@ -44,8 +46,6 @@ from cdcwire.storage.cutting import DEFAULT_FLUSH_INTERVAL_MS, move
 from cdcwire.storage.paths import date_directory
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.known_tables import KnownTable, KnownTables, commit_ts_of
-from cdcwire_conformance.sources.storage.prefix import stored_form
-from cdcwire_conformance.sources.stores import Store, StoreError
 
 Atomicity: TypeAlias = Literal["none", "table"]
 Clock: TypeAlias = "Callable[[], int]"  # milliseconds since 1970

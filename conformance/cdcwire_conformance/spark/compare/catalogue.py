@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cdcwire.ddl import parse_ddl
+from cdcwire.files.stores import SourceError
 from cdcwire.model.events import Table
-from cdcwire_conformance.ddl import parse_ddl
-from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.compare.database_rows import (
     OWN_SCHEMA,

@@ -17,9 +17,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdcwire.arrow.types import MAX_DECIMAL_DIGITS, UTC
+from cdcwire.ddl import parse_ddl
 from cdcwire.model import kinds
 from cdcwire.model.temporal import DAYS_OF_MONTH
-from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cdcwire_conformance.sources.stores import SourceError
+from cdcwire.files.stores import SourceError
 from cdcwire_conformance.sources.tables import PASSWORD_VARIABLE, TableUrl
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from cdcwire.console.visible import visible, visible_lines
 from cdcwire.model.text import Json
 from cdcwire_conformance.compare.document import document
 from cdcwire_conformance.compare.report import (
@@ -16,7 +17,6 @@ from cdcwire_conformance.compare.report import (
 from cdcwire_conformance.compare.shown_text import counted
 from cdcwire_conformance.spark.follow.following import WindowComparison
 from cdcwire_conformance.spark.follow.watermarks import Notices
-from cdcwire_conformance.visible import visible, visible_lines
 
 WINDOW_VERSION = 1
 

@@ -24,21 +24,22 @@ from pyspark.sql.types import StructType
 
 from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.arrow.types import Profile, SchemaError, Temporal
+from cdcwire.console.usage import UsageError
 from cdcwire.core.context import Context
+from cdcwire.ddl import read_ddl_file
+from cdcwire.extras import MissingExtraError
+from cdcwire.files.tables_file import read_tables
 from cdcwire.model.events import Table
 from cdcwire.model.names import TableName
-from cdcwire_conformance.ddl import read_ddl_file
+from cdcwire.schema_registry import RegistryError, open_schemas
 from cdcwire_conformance.decode.describe import survey_feed
 from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job
 from cdcwire_conformance.decode.reading import FeedError, Job, decode_pieces
 from cdcwire_conformance.decode.stored_rows import decode_files, problem_batches
 from cdcwire_conformance.decode.work import SHARE_BYTES, Work, work_of_files, work_of_lines
 from cdcwire_conformance.decode.workers import HERE
-from cdcwire_conformance.extras import MissingExtraError
-from cdcwire_conformance.registry import RegistryError, open_schemas
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
 from cdcwire_conformance.spark.reading.frames import OtherColumns, spark_schema
-from cdcwire_conformance.usage import UsageError, read_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

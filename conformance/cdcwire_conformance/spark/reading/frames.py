@@ -21,6 +21,7 @@ from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import Profile, Temporal
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.orders import Order
+from cdcwire.files.stores import open_here
 from cdcwire.registry import get_format
 from cdcwire_conformance.decode.many_tables import decode_tables
 from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job
@@ -38,7 +39,6 @@ from cdcwire_conformance.decode.work import work_of_files, work_of_lines
 from cdcwire_conformance.decode.workers import Numbered
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.spark.reading.kafka import messages_of_records, records_of
 from cdcwire_conformance.spark.reading.workers import SparkWorkers
 

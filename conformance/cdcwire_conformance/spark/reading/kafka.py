@@ -16,6 +16,7 @@ from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F
 
+from cdcwire.files.whole_files import read_short
 from cdcwire_conformance.decode.reading import HEADERS, KAFKA_COLUMNS
 from cdcwire_conformance.sources.kafka_url import (
     Bound,
@@ -26,7 +27,6 @@ from cdcwire_conformance.sources.kafka_url import (
 )
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.spark.jars import HOW_TO_HAVE_IT
-from cdcwire_conformance.whole_files import read_short
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession

@@ -15,12 +15,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from cdcwire.files.stores import Store, StoreError, is_url
 from cdcwire_conformance.decode.stored_rows import StoredData
 from cdcwire_conformance.decode.work import Work
 from cdcwire_conformance.decode.workers import HERE, Workers
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import Store, StoreError, is_url
 from cdcwire_conformance.spark.hadoop import HadoopStore
 from cdcwire_conformance.spark.reading.kafka import messages_of_records, topic_at_rest
 

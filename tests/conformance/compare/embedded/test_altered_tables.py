@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import (
     Column,
@@ -27,7 +28,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("sqlglot", reason="needs the extra ddl")
 

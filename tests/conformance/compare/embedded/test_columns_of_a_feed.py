@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 ID = Column("id", IntType(64), "bigint", nullable=False, roles=frozenset({"primary", "handle"}))
 N, M = (Column(name, IntType(32), "int") for name in "nm")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     BoolType,
@@ -31,7 +32,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyarrow")
 

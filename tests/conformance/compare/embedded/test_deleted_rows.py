@@ -11,11 +11,11 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 ID = Column("id", IntType(64), roles=frozenset({"primary", "handle"}))
 MAIL = Column("mail", TextType())

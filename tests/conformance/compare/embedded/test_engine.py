@@ -20,6 +20,8 @@ import pytest
 
 from cdcwire.arrow.types import SchemaError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import message_from_line, write_messages
+from cdcwire.identify.sampling import read_place
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, FloatType, IntType, TextType
 from cdcwire.registry import get_format
@@ -31,8 +33,6 @@ from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.result import Comparison, Counts
 from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions, Mode
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.identify.sampling import read_place
-from cdcwire_conformance.sources.messages_io import message_from_line, write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_generators.workloads import Mix
 from cdcwire_generators.workloads.stream import stream

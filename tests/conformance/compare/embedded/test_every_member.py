@@ -22,6 +22,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.reader import Span
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
@@ -29,7 +30,6 @@ from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 
 Place: TypeAlias = "tuple[str | int, ...]"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import BytesType, Column, IntType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -12,6 +12,8 @@ import pytest
 from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
+from cdcwire.files.stores import LocalStore
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
@@ -20,11 +22,9 @@ from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import LocalStore
 
 COLUMNS = (
     Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 
 Run = Callable[..., tuple[int, str, dict[str, Any]]]
 

@@ -14,6 +14,7 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.feed import FeedError
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DecimalType, IntType, TextType
 from cdcwire.registry import get_format
@@ -24,7 +25,6 @@ from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions, Mode
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode import ahead, many_tables
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 
 ROWS = 60

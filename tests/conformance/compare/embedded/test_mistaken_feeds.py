@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DatetimeType, DecimalType, FloatType, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 ID = Column("id", IntType(64), roles=frozenset({"primary", "handle"}))
 NOTE = Column("note", TextType())

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 COLUMNS = (
     Column("id", IntType(64), roles=frozenset({"primary", "handle"})),

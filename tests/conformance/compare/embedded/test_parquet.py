@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     BytesType,
@@ -29,7 +30,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.stores import LocalStore
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.sources.stores import LocalStore
 
 ID = Column("id", IntType(32), "int(11)", False, roles=frozenset({"primary", "handle"}))
 START = 441349361156227074

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import ArrayType, BytesType, Column, IntType
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 TYPES = {"id": "int", "a": "varchar(20)", "b": "varchar(20)"}
 OLD = {"id": "1", "a": "x", "b": "y"}

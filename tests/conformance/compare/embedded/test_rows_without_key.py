@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DatetimeType, StructType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 AT, WHO, WHAT = Column("at", DatetimeType(6)), Column("who", TextType()), Column("what", TextType())
 AUDIT = Table("audit", "shop", columns=(AT, WHO, WHAT), key=())

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DatetimeType, TextType
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 ROWS = 12
 SECRETS = ("4111-1111", "alice@old.example", "alice@new.example")

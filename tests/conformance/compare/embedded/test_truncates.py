@@ -10,11 +10,11 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 ID = Column("id", IntType(64), roles=frozenset({"primary", "handle"}))
 T = Table("t", "s", columns=(ID,), key=("id",))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.files.tables_file import read_tables
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.usage import read_tables
 
 SOURCE = {"version": "3.2.0.Final", "connector": "mysql", "name": "srv", "ts_ms": 1000}
 SOURCE |= {"snapshot": "false", "db": "shop", "table": "t", "server_id": 1, "file": "bin.000001"}

@@ -9,11 +9,11 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 ID = Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"}))
 COLUMNS = (ID, Column("v", IntType(64)))

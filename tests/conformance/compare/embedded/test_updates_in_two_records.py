@@ -8,6 +8,7 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
@@ -15,7 +16,6 @@ from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import parse_source
 
 COLUMNS = (

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cdcwire.core.context import Context, Selection
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 
 Run = Callable[..., tuple[int, str, dict[str, Any]]]
 

@@ -13,11 +13,11 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Op, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType, JsonType, MapType, TextType
 from cdcwire.model.text import table_to_json
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload, workload_tables
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")

@@ -15,11 +15,11 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BytesType, Column, IntType, StructType, TimestampType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")

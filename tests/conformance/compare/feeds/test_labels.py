@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire.files.messages_io import write_messages
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 

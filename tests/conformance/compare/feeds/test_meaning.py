@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import (
     BytesType,
@@ -28,7 +29,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 

@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DecimalType, FloatType, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 

@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("pyarrow", reason="needs the extra compare")
 
 from cdcwire.core.context import Context
+from cdcwire.files.messages_io import write_messages
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.messages_io import write_messages
 
 Compare: TypeAlias = Callable[..., tuple[int, str, dict[str, Any]]]
 

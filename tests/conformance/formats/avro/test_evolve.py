@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.apache_avro.evolution import DDL_RULES
+from cdcwire.ddl import read_chain
 from cdcwire.formats.avro.names import parse_topic_rule
 from cdcwire.formats.avro.settings import Settings, read_settings
-from cdcwire_conformance.ddl import read_chain
 from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 
 CREATE = """\

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.schema_registry import RegistryError, open_schemas
 from cdcwire_conformance.formats.avro.folder_source import FolderSource
-from cdcwire_conformance.registry import RegistryError, open_schemas
 
 TEXT = '{"type":"record","name":"t","namespace":"default.s","fields":[]}'
 UUID = "6A1D3B8C-8f1a-4b63-9d0e-0f5a7a1c2b3d"

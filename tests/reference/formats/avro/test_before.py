@@ -13,11 +13,11 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.avro import FORMAT
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BitType, Column, IntType, TextType
 from cdcwire.model.text import event_from_json
-from cdcwire_conformance.ddl import parse_ddl
 
 # The unmodified encoder of pingcap/ticdc@b813e76; schemas, keys and values as it wrote them.
 FEEDS: list[dict[str, Any]] = json.loads(

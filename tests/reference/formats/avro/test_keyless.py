@@ -7,11 +7,11 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.avro import FORMAT
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.model.events import NOWHERE, Image, Marker, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
-from cdcwire_conformance.ddl import parse_ddl
 
 TICDC = Context(options={"dialect": "ticdc"})
 WATERMARKS = Context(

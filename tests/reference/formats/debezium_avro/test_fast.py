@@ -22,6 +22,7 @@ from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.debezium_avro import fast as fast_module
 from cdcwire.formats.debezium_avro import wire
 from cdcwire.formats.debezium_avro.fast import RowDecoder
@@ -29,7 +30,6 @@ from cdcwire.formats.debezium_avro.format import FORMAT
 from cdcwire.model.events import Event, Image, Position, RowChange
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import workload, workload_tables
 

@@ -12,12 +12,12 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, OptionValue
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.debezium_avro import FORMAT
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.ddl import parse_ddl
 
 CASES = [case for case in load_cases() if case.id.startswith("debezium-avro/ticdc/")]
 INTS = parse_ddl(

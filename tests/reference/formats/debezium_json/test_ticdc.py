@@ -12,6 +12,7 @@ from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.format import FORMAT
@@ -26,7 +27,6 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import Column, IntType, TextType
-from cdcwire_conformance.ddl import parse_ddl
 
 TS = 448059171405824001
 DDL = """

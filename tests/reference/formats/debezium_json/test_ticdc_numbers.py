@@ -10,9 +10,9 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
-from cdcwire_conformance.ddl import parse_ddl
 
 LAST = (1 << 64) - 1
 POSITION = Position(commit_ts=LAST, start_ts=LAST - 1, sent_ms=1709210097123)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from cdcwire.compressions import known_compressions
 from cdcwire.core import limits
 from cdcwire.core.context import Compression, Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError
@@ -26,7 +27,6 @@ from cdcwire.formats.open_protocol import (
 from cdcwire.formats.open_protocol.wire import read_message, write_message
 from cdcwire.model.paths import Path
 from cdcwire.registry import get_format
-from cdcwire_conformance.compressions import known_compressions
 
 FORMAT = get_format("open-protocol")
 VERSION = bytes.fromhex("0000000000000001")

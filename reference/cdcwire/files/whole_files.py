@@ -1,0 +1,142 @@
+"""Files that are read whole, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from errno import EFBIG
+from pathlib import Path
+from typing import BinaryIO
+
+from cdcwire.console.interrupts import interrupts_wait
+
+MAX_BYTES = 1 << 30  # of what is read whole
+MAX_TEXT_BYTES = 64 << 20  # of definitions, settings and other texts that are read whole
+_PART = 1 << 20
+
+
+def read_whole(path: str | Path) -> bytes:
+    """Return the bytes of a file. Raises: OSError, also if there are more than ``MAX_BYTES``."""
+    with open(path, "rb") as file:
+        return read_rest(file, str(path))
+
+
+def read_short(path: str | Path) -> bytes:
+    """Return the bytes of a text that is not a feed. Raises: OSError, also for a long one."""
+    with open(path, "rb") as file:
+        return read_rest(file, str(path), MAX_TEXT_BYTES)
+
+
+def read_rest(stream: BinaryIO, name: str, most: int | None = None) -> bytes:
+    """Return the bytes that follow in a stream.
+
+    ``most``: how many; None: ``MAX_BYTES``. Raises: OSError, also if there are more.
+    """
+    most = MAX_BYTES if most is None else most
+    raw = bytearray()
+    while part := stream.read(_PART):  # a read takes the memory of what it asks for
+        raw += part
+        if len(raw) > most:
+            raise OSError(EFBIG, f"more than {most} bytes", name)
+    return bytes(raw)
+
+
+def is_new_or_empty(path: Path) -> bool:
+    """Return whether nothing is at a path, or a directory without files. Raises: OSError."""
+    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+
+def unfinished_next_to(target: Path) -> Path:
+    """Return the path of a file or directory that becomes a target: a name that nothing has.
+
+    The writer that creates it may remove it.
+    """
+    return target.with_name(f".cdcwire-{secrets.token_hex(8)}.unfinished")
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing, which takes its place when the block ends without an exception.
+
+    Links, permissions, pipes and devices stay what they are. Raises: OSError with the file's name.
+    """
+    target = path.resolve()
+    unfinished = unfinished_next_to(target)
+    is_made = False  # what has the name otherwise is not removed
+    try:
+        if target.exists() and not _is_replaceable(target):
+            with path.open("wb") as out:
+                yield out
+            return
+        with unfinished.open("xb") as out:
+            is_made = True
+            yield out
+        _put(unfinished, target)
+    except OSError as error:
+        if error.filename in (None, str(unfinished)):
+            error.filename = str(path)
+        raise
+    finally:
+        if is_made:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+
+
+@contextlib.contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Open a new directory, whose content goes to a path when the block ends without an exception.
+
+    Other files that are at the path stay. Raises: OSError with the name at the path.
+    """
+    target = path.resolve()
+    is_new = not target.exists()
+    place = target.parent if is_new else target
+    parents = [each for each in (place, *place.parents) if not each.exists()]
+    unfinished = unfinished_next_to(place / target.name)
+    is_made = is_whole = False
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        unfinished.mkdir()
+        is_made = True
+        yield unfinished
+        with interrupts_wait():
+            for each in () if is_new else unfinished.iterdir():
+                each.replace(target / each.name)
+            if is_new:
+                unfinished.replace(target)
+            is_whole = True
+    except OSError as error:
+        name = str(error.filename or unfinished)
+        if name.startswith(str(unfinished)):
+            error.filename = f"{path}{name.removeprefix(str(unfinished))}"
+        raise
+    finally:
+        if is_made:
+            shutil.rmtree(unfinished, ignore_errors=True)
+        for each in () if is_whole else parents:
+            with contextlib.suppress(OSError):  # it was not made, or has something else
+                each.rmdir()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole, over an existing one. Raises: OSError with the file's name."""
+    with whole_file(path) as out:
+        out.write(content)
+
+
+def _is_replaceable(target: Path) -> bool:
+    return target.is_file() and os.access(target, os.W_OK) and os.access(target.parent, os.W_OK)
+
+
+def _put(unfinished: Path, target: Path) -> None:
+    if not target.exists():
+        unfinished.replace(target)
+        return
+    shutil.copymode(target, unfinished)
+    try:
+        unfinished.replace(target)
+    except OSError:  # a container may hold this one file of a directory elsewhere
+        shutil.copyfile(unfinished, target)
