@@ -30,8 +30,8 @@ import org.apache.flink.types.RowKind;
  *
  * <p>{@code cdcwire verify debezium-json -- java -jar adapters/flink/build/flink-testee.jar}
  *
- * <p>Its rows have no table; that is taken from the message, as its metadata columns would. A table is declared for each schema, with the plain types of its columns: a decimal as BYTES, a count as BIGINT,
- * since the format refuses DECIMAL and TIMESTAMP for what Debezium sends in its default modes. What the column names
+ * <p>Its rows have no table; that is taken from the message, as its metadata columns would. A table is declared for
+ * each schema, with the plain types of its columns: a decimal as BYTES, a count as BIGINT, since the format refuses DECIMAL and TIMESTAMP for what Debezium sends in its default modes. What the column names
  * mean is worked out here.
  */
 public final class ReadFlink {
@@ -63,7 +63,9 @@ public final class ReadFlink {
           "heartbeat",
           "transaction",
           "logical message",
-          "truncate");
+          "schema changes",
+          "truncate",
+          "unsigned");
 
   private ReadFlink() {}
 
@@ -151,8 +153,9 @@ public final class ReadFlink {
       if (isUpdate) {
         event.put("half", isOld ? "before" : "after");
       }
-      boolean hasSchema = !source.path("schema").asText().isEmpty();
-      event.put("schema", source.path(hasSchema ? "schema" : "db").asText());
+      String schema = source.path(source.has("schema") ? "schema" : "keyspace").asText(); // the latter is Vitess's
+      boolean hasSchema = !schema.isEmpty();
+      event.put("schema", hasSchema ? schema : source.path("db").asText());
       event.put("table", source.path("table").asText());
       if (hasSchema && !source.path("db").asText().isEmpty()) {
         event.put("database", source.path("db").asText());
