@@ -1,6 +1,6 @@
 """Apache Avro for Python as a testee.
 
-    cdcwire verify avro -- python adapters/python/read_avro.py
+    cdcwire verify avro debezium-avro -- python adapters/python/read_avro.py
 
 ``DatumReader`` with the schema of the message as the writer's. The library leaves bytes after the
 record in the stream; this program checks for them. Text that is not UTF-8 is refused. Decimals are
@@ -17,8 +17,8 @@ from importlib.metadata import version
 import avro.errors
 import avro.io
 import avro.schema
-from testee import serve
-from ticdc_avro import WITHOUT, Datum, Record, decoder
+from avro_data import Datum, Record
+from avro_formats import serve_avro
 
 
 @lru_cache(maxsize=256)
@@ -38,20 +38,5 @@ def read(datum: Datum) -> Record:
 
 
 if __name__ == "__main__":
-    serve(
-        "avro",
-        version("avro"),
-        "avro",
-        decoder(read),
-        rejections=(
-            avro.errors.AvroException,
-            ValueError,
-            TypeError,
-            LookupError,
-            ArithmeticError,
-            RecursionError,
-            AssertionError,
-            struct.error,
-        ),
-        without=WITHOUT,
-    )
+    errors = (avro.errors.AvroException, AssertionError, struct.error)
+    serve_avro("avro", version("avro"), read, errors)

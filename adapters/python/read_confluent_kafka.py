@@ -1,6 +1,6 @@
 """The Avro deserializer of confluent-kafka as a testee.
 
-    cdcwire verify avro -- python adapters/python/read_confluent_kafka.py
+    cdcwire verify avro debezium-avro -- python adapters/python/read_confluent_kafka.py
 
 It takes whole messages and asks a registry for the schema of their id. The registry here has the
 schemas of the request, and no network. It does not check for bytes after the record, and has no
@@ -12,13 +12,13 @@ from __future__ import annotations
 import logging
 from importlib.metadata import version
 
+from avro_data import Datum, Record
+from avro_formats import serve_avro
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.serialization import SerializationError
 from fastavro.schema import SchemaParseException
-from testee import serve
-from ticdc_avro import WITHOUT, Datum, Record, decoder
 
 
 class Registry(SchemaRegistryClient):
@@ -49,21 +49,5 @@ def read(datum: Datum) -> Record:
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
-    serve(
-        "confluent-kafka",
-        version("confluent-kafka"),
-        "avro",
-        decoder(read),
-        rejections=(
-            SerializationError,
-            SchemaRegistryError,
-            SchemaParseException,
-            ValueError,
-            TypeError,
-            LookupError,
-            EOFError,
-            ArithmeticError,
-            RecursionError,
-        ),
-        without=(*WITHOUT, "registry"),
-    )
+    errors = (SerializationError, SchemaRegistryError, SchemaParseException)
+    serve_avro("confluent-kafka", version("confluent-kafka"), read, errors, without=["registry"])

@@ -1,6 +1,6 @@
 """fastavro as a testee.
 
-    cdcwire verify avro -- python adapters/python/read_fastavro.py
+    cdcwire verify avro debezium-avro -- python adapters/python/read_fastavro.py
 
 ``schemaless_reader`` with the schema of the message; with ``surrogateescape`` text that is not
 UTF-8 comes through. The library leaves bytes after the record in the stream; this program checks
@@ -15,8 +15,8 @@ import json
 from functools import lru_cache
 
 import fastavro
-from testee import serve
-from ticdc_avro import WITHOUT, Datum, Record, decoder
+from avro_data import Datum, Record
+from avro_formats import serve_avro
 
 
 @lru_cache(maxsize=256)
@@ -38,19 +38,5 @@ def read(datum: Datum) -> Record:
 
 
 if __name__ == "__main__":
-    serve(
-        "fastavro",
-        fastavro.__version__,
-        "avro",
-        decoder(read),
-        rejections=(
-            ValueError,
-            TypeError,
-            LookupError,
-            EOFError,
-            ArithmeticError,
-            RecursionError,
-            fastavro.schema.SchemaParseException,
-        ),
-        without=WITHOUT,
-    )
+    errors = (fastavro.schema.SchemaParseException,)
+    serve_avro("fastavro", fastavro.__version__, read, errors)

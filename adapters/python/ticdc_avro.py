@@ -15,24 +15,21 @@ from __future__ import annotations
 
 import base64
 import json
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from avro_data import JsonObject, Read, Record, datum_of
 from testee import Message
 
-Record: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = "tuple[Shape, Record]"
-JsonObject: TypeAlias = Mapping[str, Any]
 
 # DDL and checkpoints are the producer's own bytes, behind no schema; arrays, maps and other unions
 # are in no row of TiCDC.
 WITHOUT = ("ddl", "checkpoint", "foreign types")
 
-CONFLUENT_SIZE, GLUE_SIZE = 5, 18
 POSITION_FIELDS = {"commit_ts": "_tidb_commit_ts", "commit_ms": "_tidb_commit_physical_time"}
 EXTRA_FIELDS = {
     "checksum": "_tidb_row_level_checksum",
@@ -42,19 +39,6 @@ EXTRA_FIELDS = {
 EXTENSION_FIELDS = {"_tidb_op", *POSITION_FIELDS.values(), *EXTRA_FIELDS.values()}
 BEFORE_FIELD = "_ticdc_before"
 OPERATIONS = {"c": "insert", "u": "update", "d": "delete", "": "upsert"}
-
-
-@dataclass(frozen=True)
-class Datum:
-    """A key or a value: the id of its schema, the schema's text, the binary encoding.
-
-    ``whole`` still has the envelope, for libraries that take it off themselves.
-    """
-
-    id: str
-    schema: str
-    data: bytes
-    whole: bytes
 
 
 @dataclass(frozen=True)
@@ -72,25 +56,6 @@ class Field:
     def is_column(self) -> bool:
         is_extension = self.name in EXTENSION_FIELDS and not self.parameters
         return not is_extension and self.name != BEFORE_FIELD
-
-
-Read: TypeAlias = Callable[[Datum], Record]
-
-
-def datum_of(whole: bytes, schemas: Mapping[str, str], is_glue: bool) -> Datum:
-    """Take the envelope off. Raises: ValueError; KeyError for an id that is not known."""
-    start = GLUE_SIZE if is_glue else CONFLUENT_SIZE
-    if len(whole) < start:
-        raise ValueError(f"an envelope has {start} bytes, not {len(whole)}")
-    if whole[: 2 if is_glue else 1] != (b"\x03\x00" if is_glue else b"\x00"):
-        raise ValueError(f"an envelope does not begin with {whole[:2].hex()}")
-    if is_glue:
-        name = str(uuid.UUID(bytes=whole[2:start]))
-    else:
-        name = str(int.from_bytes(whole[1:start], "big", signed=True))
-    if name not in schemas:
-        raise ValueError(f"there is no schema {name}")
-    return Datum(name, schemas[name], whole[start:], whole)
 
 
 @dataclass(frozen=True)
@@ -137,12 +102,12 @@ def decoder(read: Read) -> Callable[[Message, JsonObject], Iterator[JsonObject]]
 
     def decode(message: Message, request: JsonObject) -> Iterator[JsonObject]:
         schemas = request.get("schemas", {})
-        is_glue = request.get("options", {}).get("registry") == "glue"
+        registry = request.get("options", {}).get("registry", "confluent")
         key = value = None
         if message.key is not None:
-            key = datum_of(message.key, schemas, is_glue)
+            key = datum_of(message.key, schemas, registry)
         if message.value is not None:
-            value = datum_of(message.value, schemas, is_glue)
+            value = datum_of(message.value, schemas, registry)
         yield event_of(
             (shape_of(key.schema), read(key)) if key else None,
             (shape_of(value.schema), read(value)) if value else None,

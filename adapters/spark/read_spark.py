@@ -20,13 +20,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
 
 import pyspark  # noqa: E402
+from avro_data import Datum, Record  # noqa: E402
 from py4j.protocol import Py4JError  # noqa: E402
 from pyspark.errors import PySparkException  # noqa: E402
 from pyspark.sql import DataFrame, SparkSession  # noqa: E402
 from pyspark.sql.avro.functions import from_avro  # noqa: E402
 from pyspark.sql.functions import lit  # noqa: E402
 from testee import serve  # noqa: E402
-from ticdc_avro import WITHOUT, Datum, Record, decoder  # noqa: E402
+from ticdc_avro import WITHOUT, decoder  # noqa: E402
 
 JAR = HERE / "build" / "spark-avro_2.13.jar"
 SETTINGS = {
