@@ -14,27 +14,29 @@ Extension: TypeAlias = Literal["open-feed", "read-elsewhere"]
 ``cdcwire.identify.sampling.Elsewhere``."""
 
 
-def extension(name: Extension) -> Any:
-    """Return the function of a name. Raises: ModuleNotFoundError if no package has it."""
+def extension(name: Extension, purpose: str) -> Any:
+    """Return the function of a name. ``purpose``: what needs it. Raises: MissingExtraError."""
     from importlib.metadata import entry_points  # which takes longer to import than a format
+
+    from cdcwire.extras import MissingExtraError
 
     found = entry_points(group="cdcwire", name=name)
     if not found:
-        raise ModuleNotFoundError(
-            f"no installed package has {name}: it is in the package cdcwire-conformance",
-            name="cdcwire_conformance",
-        )
-    with names_the_extra(name):
+        package = "cdcwire-conformance"
+        raise MissingExtraError(f"{purpose} needs the package {package}: pip install {package}")
+    with names_the_extra(purpose):
         return next(iter(found)).load()
 
 
 @contextmanager
 def names_the_extra(what: str) -> Iterator[None]:
-    """Say which extra is missing for ``what``. Raises: ModuleNotFoundError."""
+    """Say that the extra ``arrow`` is missing for ``what``. Raises: MissingExtraError."""
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name not in ("numpy", "pyarrow"):
             raise
-        missing = f"{what} needs the package {error.name}: install cdcwire with the extra arrow"
-        raise ModuleNotFoundError(missing, name=error.name) from error
+        from cdcwire.extras import load_extra
+
+        load_extra(error.name, "arrow", what)
+        raise

@@ -13,8 +13,8 @@ from importlib.metadata import PackageNotFoundError, requires
 from types import ModuleType
 
 
-class MissingExtraError(Exception):
-    """A library is not installed. The text is one line for the user, and says how to get it."""
+class MissingExtraError(ModuleNotFoundError):
+    """A package is not installed. The text is one line for the user, and says how to get it."""
 
 
 def load_extra(module: str, extra: str, purpose: str) -> ModuleType:
@@ -22,7 +22,7 @@ def load_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
     ``purpose``: what needs it, as the beginning of a sentence. Raises: MissingExtraError.
     """
-    return load_library(module, lambda: requirements_of(extra), purpose)
+    return load_library(module, lambda: requirements_of(extra), purpose, f" (extra {extra})")
 
 
 def requirements_of(extra: str) -> str:
@@ -44,10 +44,12 @@ def requirements_of(extra: str) -> str:
     return f"'.[{extra}]' in a checkout of cdcwire"
 
 
-def load_library(module: str, requirement: str | Callable[[], str], purpose: str) -> ModuleType:
+def load_library(
+    module: str, requirement: str | Callable[[], str], purpose: str, origin: str = ""
+) -> ModuleType:
     """Return a module of a library that ``pip install REQUIREMENT`` brings.
 
-    Raises: MissingExtraError.
+    ``origin``: what else brings it. Raises: MissingExtraError.
     """
     try:
         return import_module(module)
@@ -57,5 +59,5 @@ def load_library(module: str, requirement: str | Callable[[], str], purpose: str
             raise  # the library is there, and something that it needs is not
         named = requirement if isinstance(requirement, str) else requirement()
         raise MissingExtraError(
-            f"{purpose} needs the package {library}: pip install {named}"
+            f"{purpose} needs the package {library}{origin}: pip install {named}"
         ) from error

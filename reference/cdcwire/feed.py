@@ -206,7 +206,8 @@ def open(
     A topic is read by a client of Kafka, whose records ``Decoder`` takes.
 
     Raises: ValueError for a source or an option that is not known. TypeError for an argument of
-    another type. OSError. ModuleNotFoundError where the package that reads files is missing.
+    another type. OSError. ModuleNotFoundError without the package cdcwire-conformance, which
+    opens feeds.
     """
     expect_mappings(schemas=schemas, options=options, blobs=blobs, compressions=compressions)
     check_on_error(on_error)
@@ -219,4 +220,4 @@ def open(
         selection=selection_of(only),
     )
     typed = None if rows is None else TypedRows(rows)
-    return Feed(extension("open-feed")(source, context), source, typed, on_error)
+    return Feed(extension("open-feed", "cdcwire.open")(source, context), source, typed, on_error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,15 @@ def test_help_of_the_package_alone_names_the_package_with_other_verbs(
     assert "invalid choice: 'verify'" in capsys.readouterr().err
     assert entrance.main(["--help"]) == 0
     assert "cdcwire-conformance adds verbs" in capsys.readouterr().out
+
+
+def test_package_alone_names_the_package_that_reads_topics(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: ())
+    monkeypatch.setattr(entrance, "entry_points", lambda **_: ())
+    assert entrance.main(["identify", "kafka://user:secret@broker:9092/orders"]) == 2
+    assert capsys.readouterr().err == (
+        "cdcwire identify: identify on kafka: needs the package cdcwire-conformance: "
+        "pip install cdcwire-conformance\n"
+    )

@@ -49,6 +49,6 @@ def test_requirements_without_an_installed_package_are_the_extra_of_a_checkout(
     monkeypatch.delitem(_REQUIRED, "cdcwire")
     with pytest.raises(
         MissingExtraError,
-        match=r"^a page needs the package no_such: pip install '\.\[html\]' in a checkout",
+        match=r"^a page needs the package no_such \(extra html\): pip install '\.\[html\]'",
     ):
         load_extra("no_such", "html", "a page")

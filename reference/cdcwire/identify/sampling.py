@@ -100,7 +100,7 @@ def read_place(
         yield from _readings_of_file("standard input", raw, limit, key)
         return
     if place.startswith("kafka:"):
-        yield (elsewhere or _elsewhere()).reading_of_topic(place, limit)
+        yield (elsewhere or _elsewhere(place)).reading_of_topic(place, limit)
         return
     folder = directory_of(place)
     if folder is None:
@@ -128,15 +128,15 @@ def _start_of(path: str) -> bytes:
         return file.read(MAX_MESSAGE_BYTES + 1)
 
 
-def _elsewhere() -> Elsewhere:
-    found: Elsewhere = extension("read-elsewhere")()
+def _elsewhere(url: str) -> Elsewhere:
+    found: Elsewhere = extension("read-elsewhere", f"identify on {scheme_of(url)}:")()
     return found
 
 
 def _store_of(url: str, elsewhere: Elsewhere | None) -> Store:
     if scheme_of(url) not in _HADOOP_SCHEMES:
         return open_store(url)
-    return (elsewhere or _elsewhere()).store_at(url)
+    return (elsewhere or _elsewhere(url)).store_at(url)
 
 
 def _readings_of_file(name: str, raw: bytes, limit: int, key: str | None) -> Iterator[Reading]:

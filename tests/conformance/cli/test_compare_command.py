@@ -28,7 +28,7 @@ def test_without_pyspark_one_line_says_what_to_install(
     assert out == ""
     assert err.count("\n") == 1
     assert err.startswith("cdcwire compare: ")
-    assert "needs the package pyspark: pip install '" in err
+    assert "needs the package pyspark (extra spark): pip install '" in err
     assert "'; or compare in this process" in err
     assert err.endswith("--engine embedded\n")
 
@@ -40,7 +40,7 @@ def test_without_pyspark_the_other_engine_is_named_only_if_it_can_compare(
     assert main(["compare", feed, feed, "--temporal", "native"]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1
-    assert "needs the package pyspark: pip install '" in err
+    assert "needs the package pyspark (extra spark): pip install '" in err
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def test_without_a_reader_of_toml_the_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tomli", None)
     err = error_of(capsys, "decode", "auto", "feed", "--changefeed", changefeed)
-    assert "--changefeed on Python 3.10 needs the package tomli: pip install" in err
+    assert "--changefeed on Python 3.10 needs the package tomli (extra toml): pip install" in err
 
 
 def test_a_registry_is_named_without_its_password(

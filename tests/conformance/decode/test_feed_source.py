@@ -260,4 +260,4 @@ except ModuleNotFoundError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("no installed package has open-feed: ")
+    assert done.stdout.startswith("cdcwire.open needs the package cdcwire-conformance: pip install")

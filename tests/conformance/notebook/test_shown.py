@@ -85,7 +85,9 @@ def test_without_jinja_the_text_is_shown_with_what_is_missing(
     found = comparison()
     elements = Elements(NotebookComparison(found, None)._repr_html_())
     assert [tag for tag, _ in elements.found] == ["pre", "p"]
-    shown, missing, packages = elements.data.partition("An HTML page needs the package jinja2: ")
+    shown, missing, packages = elements.data.partition(
+        "An HTML page needs the package jinja2 (extra html): "
+    )
     assert shown == visible_lines(text(found))
     assert (bool(missing), packages[:19]) == (True, "pip install 'jinja2")
 

@@ -124,7 +124,9 @@ def test_missing_extra_is_named(
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     code, _, err = verify(["1"], capsys)
     assert code == 2
-    assert "--property needs the package hypothesis: pip install 'hypothesis" in err
+    assert (
+        "--property needs the package hypothesis (extra generators): pip install 'hypothesis" in err
+    )
 
 
 # The signal comes in a callback of the garbage collector, as Hypothesis has one too.

@@ -247,7 +247,7 @@ def test_html_without_jinja_stops_the_command_before_the_run(
     assert main(["verify", "craft", "--html", str(tmp_path / "page.html")]) == 2
     err = capsys.readouterr().err
     assert err.startswith(
-        "cdcwire verify: An HTML page needs the package jinja2: pip install 'jinja2"
+        "cdcwire verify: An HTML page needs the package jinja2 (extra html): pip install 'jinja2"
     )
     assert err.count("\n") == 1
 

@@ -141,7 +141,9 @@ def test_missing_pyspark_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError) as caught:
         spark_session()
-    assert "a Spark session needs the package pyspark: pip install '" in str(caught.value)
+    assert "a Spark session needs the package pyspark (extra spark): pip install '" in str(
+        caught.value
+    )
 
 
 def test_an_older_spark_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

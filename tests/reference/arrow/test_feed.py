@@ -162,8 +162,8 @@ def test_missing_library_is_named() -> None:
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 1
-    problem = "to_arrow needs the package pyarrow: install cdcwire with the extra arrow"
-    assert ended.stderr.splitlines()[-1] == f"ModuleNotFoundError: {problem}"
+    problem = "to_arrow needs the package pyarrow (extra arrow): pip install "
+    assert ended.stderr.splitlines()[-1].startswith(f"cdcwire.extras.MissingExtraError: {problem}")
 
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)

@@ -140,7 +140,9 @@ def test_open_store_without_fsspec_says_how_to_get_it(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(builtins, "__import__", without)
     monkeypatch.setattr("cdcwire.extras.import_module", without)
-    with pytest.raises(MissingExtraError, match="needs the package fsspec: pip install '"):
+    with pytest.raises(
+        MissingExtraError, match=r"needs the package fsspec \(extra storage\): pip install '"
+    ):
         open_store("s3://bucket/prefix")
 
 
