@@ -31,7 +31,7 @@ _MVN = "mvn -q -f adapters/java package"
 _SPARK = "pip install 'pyspark==4.1.*'; mvn -q -f adapters/spark package"
 _SPARK_START = 120.0
 
-READERS = (
+PYTHON_READERS = (
     ThirdPartyReader(
         "fastavro",
         ("python", "adapters/python/read_fastavro.py"),
@@ -51,6 +51,9 @@ READERS = (
         _PIP,
         "`AvroDeserializer` on whole messages, a registry of the request's schemas",
     ),
+)
+READERS = (
+    *PYTHON_READERS,
     ThirdPartyReader(
         "avsc",
         ("node", "adapters/javascript/avsc.js"),

@@ -1,7 +1,7 @@
-"""The chapter about readers of Debezium's JSON that people use: JsonConverter of Kafka, and Flink.
+"""The chapters about readers of Debezium that people use: of its JSON, and of its Avro.
 
-Each is put to the golden cases of the format `debezium-json`, with what a careful user would do
-around it; `docs/debezium-witnesses.md` says what follows.
+Each is run against the golden cases of the format, with what a careful user would do around it;
+`docs/debezium-witnesses.md` says what follows.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cdcwire_conformance.corpus.case import Case
+from cdcwire_evidence.report import avro_readers
 from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.readers import (
     Fits,
@@ -21,7 +22,7 @@ from cdcwire_evidence.report.readers import (
 )
 
 TITLE = "Readers of Debezium's JSON"
-_COMMAND = "cdcwire verify debezium-json --no-derived -- COMMAND"
+AVRO_TITLE = "Avro libraries on Debezium's messages"
 _CONNECT_JAR = "adapters/connect/build/connect-testee.jar"
 _FLINK_JAR = "adapters/flink/build/flink-testee.jar"
 # One decimal in the corpus is such that JsonConverter does not end with it.
@@ -106,8 +107,16 @@ BROKEN: tuple[tuple[str, Fits], ...] = (
     ("refuses: NULL where a value is required", _connect("null values")),
     ("refuses: invalid JSON, repeated members", _connect("json text", "strings", "envelope")),
     (
-        "refuses: invalid schemas",
-        _connect("schema members", "schema types", "fields", "logical types"),
+        "refuses: bytes that the schema does not describe",
+        clauses_fit("avro", "trailing bytes", "varints", "union index"),
+    ),
+    (
+        "refuses: invalid schemas, and values that they rule out",
+        lambda case: (
+            _connect("schema members", "schema types", "fields", "logical types")(case)
+            or clauses_fit("debezium-avro", "schemas", "logical types", "names")(case)
+            or clauses_fit("avro", "schema text")(case)
+        ),
     ),
     (
         "refuses: operations, rows and members that don't fit",
@@ -123,25 +132,47 @@ def question_of(case: Case) -> str | None:
     return first_fitting(case, VALID, BROKEN)
 
 
-QUESTIONS = Questions(
-    "debezium-json",
-    "messages",
-    tuple(title for title, _ in VALID),
-    tuple(title for title, _ in BROKEN),
-    question_of,
-)
+def _questions(format_name: str) -> Questions:
+    valid, broken = (tuple(title for title, _ in each) for each in (VALID, BROKEN))
+    return Questions(format_name, "messages", valid, broken, question_of)
+
+
+QUESTIONS = _questions("debezium-json")
+AVRO_QUESTIONS = _questions("debezium-avro")
 
 
 def debezium_readers_part(
     cases: Iterable[Case], quick: bool, readers: Sequence[ThirdPartyReader] = READERS
 ) -> Part:
-    """Put each reader to the cases, and show what it makes of them."""
-    part = Part(TITLE, _COMMAND)
-    asked = QUESTIONS.of(cases)
+    """Ask each reader of Debezium's JSON for the cases, and show what it makes of them."""
+    return _part(TITLE, QUESTIONS, cases, quick, readers)
+
+
+def debezium_avro_readers_part(
+    cases: Iterable[Case],
+    quick: bool,
+    readers: Sequence[ThirdPartyReader] = avro_readers.PYTHON_READERS,
+) -> Part:
+    """Ask each Avro library for the cases of Debezium's, and show what it makes of them.
+
+    How a registry frames a datum is not asked: it is taken off before the library is called.
+    """
+    return _part(AVRO_TITLE, AVRO_QUESTIONS, cases, quick, readers)
+
+
+def _part(
+    title: str,
+    questions: Questions,
+    cases: Iterable[Case],
+    quick: bool,
+    readers: Sequence[ThirdPartyReader],
+) -> Part:
+    part = Part(title, f"cdcwire verify {questions.format} --no-derived -- COMMAND")
+    asked = questions.of(cases)
     head = (
         f"{len(asked)} golden cases of messages. A cell shows how many cases of a question "
         "give the right result. `docs/debezium-witnesses.md` lists the steps that each reader "
         "needs. **Bold** means all, - not claimed."
     )
-    ask_readers(part, QUESTIONS, asked, readers, head, reader_settings(quick))
+    ask_readers(part, questions, asked, readers, head, reader_settings(quick))
     return part

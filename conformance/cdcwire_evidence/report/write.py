@@ -191,6 +191,11 @@ def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
         (csv_readers.TITLE, partial(csv_readers.csv_readers_part, quick=quick), 2),
         (avro_readers.TITLE, partial(avro_readers.avro_readers_part, quick=quick), 4),
         (debezium_readers.TITLE, partial(debezium_readers.debezium_readers_part, quick=quick), 1),
+        (
+            debezium_readers.AVRO_TITLE,
+            partial(debezium_readers.debezium_avro_readers_part, quick=quick),
+            2,
+        ),
         (datahub_sdks.TITLE, datahub_sdks.datahub_sdks_part, 1),
     ):
         yield Chapter(title, partial(_of_cases, make), "later", weight)
