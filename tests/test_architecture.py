@@ -111,8 +111,8 @@ def _modules() -> dict[str, Path]:
 
 
 @cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(_modules()[module].read_text(encoding="utf-8"))
+def _nodes(module: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(_modules()[module].read_text(encoding="utf-8"))))
 
 
 def _path(module: str) -> str:
@@ -121,7 +121,7 @@ def _path(module: str) -> str:
 
 def _import_nodes(module: str) -> Iterator[str]:
     """Yield the modules that a module imports, also for type checkers only."""
-    for node in ast.walk(_tree(module)):
+    for node in _nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -149,31 +149,28 @@ def _format_folder(module: str) -> str | None:
 SPELLINGS = frozenset(FORMAT_NAMES) | {package_of(name) for name in FORMAT_NAMES}
 
 
-def _docstrings(tree: ast.Module) -> set[int]:
+def _docstrings(module: str) -> set[int]:
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in _nodes(module)
         if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr)
     }
 
 
 def _format_names_spelled(module: str) -> int:
     """Count where a module outside a format's own folders names a format: rule (a)."""
-    if module == REGISTRY or module.startswith("cdcwire_evidence"):
+    is_own = _format_folder(module) is not None
+    if is_own or module == REGISTRY or module.startswith("cdcwire_evidence"):
         return 0
-    own = _format_folder(module)
-    tree = _tree(module)
-    left_out = _docstrings(tree)
+    left_out = _docstrings(module)
     texts = sum(
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and node.value in SPELLINGS
         and id(node) not in left_out
-        for node in ast.walk(tree)
+        for node in _nodes(module)
     )
-    if own is not None:
-        return 0
     imports = sum(_format_folder(imported) is not None for imported in _imports(module))
     return texts + imports
 
@@ -239,7 +236,7 @@ def _imports_of_spark(module: str) -> int:
 def _called(module: str) -> set[str]:
     return {
         node.func.id
-        for node in ast.walk(_tree(module))
+        for node in _nodes(module)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 
@@ -293,8 +290,7 @@ def _reads_english(module: str) -> int:
     """
     if _is_in(module, "cdcwire_evidence"):
         return 0
-    nodes = ast.walk(_tree(module))
-    return sum(_is_english(read) for node in nodes for read in _decides_on(node))
+    return sum(_is_english(read) for node in _nodes(module) for read in _decides_on(node))
 
 
 def _takes_many(node: ast.AST) -> bool:
@@ -312,7 +308,7 @@ def _takes_many(node: ast.AST) -> bool:
 
 def _functions_of_many_parameters(module: str) -> int:
     """Count functions that should take a value with named fields instead."""
-    return sum(map(_takes_many, ast.walk(_tree(module))))
+    return sum(map(_takes_many, _nodes(module)))
 
 
 RULES = {

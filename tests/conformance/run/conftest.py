@@ -47,7 +47,7 @@ class FakeTestee:
         return self.remark
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def fake() -> Callable[..., FakeTestee]:
     """A function that makes a testee; without arguments one that is always right."""
 

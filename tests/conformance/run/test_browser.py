@@ -103,7 +103,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, browser: object, report: dict
 
 
 def cases_of(name: str) -> list[Case]:
-    return [case for case in load_cases() if case.format == name]
+    return list(load_cases([name]))
 
 
 def _score(name: str, *failing: str) -> dict[str, Any]:
@@ -119,10 +119,9 @@ def _score(name: str, *failing: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def result(tmp_path: Path, results: Results, fake: Fake, browser: object) -> Path:
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory, fake: Fake, browser: object) -> Path:
     """The page of a run of a testee that is wrong and hostile."""
-
     value = load_case("craft/values/year-2024").messages[0].value
     year = base64.b64encode(value or b"").decode()
 
@@ -133,11 +132,10 @@ def result(tmp_path: Path, results: Results, fake: Fake, browser: object) -> Pat
 
     cases = [case for case in cases_of("craft") if case.group == "values"]
     testee = fake(answer)
-    results.testee = Description(HOSTILE, "1", "Go", {"craft": Claim()})
-    results.command = HOSTILE
-    results.formats = ("craft",)
+    hostile = Description(HOSTILE, "1", "Go", {"craft": Claim()})
+    results = Results(hostile, HOSTILE, "kept alive", "0.1.0", ("craft",))
     run(cases, [], [testee], results)
-    file = tmp_path / "result.html"
+    file = tmp_path_factory.mktemp("result") / "result.html"
     file.write_text(html_text(results), encoding="utf-8")
     return file
 
