@@ -7,6 +7,7 @@ They are drawn at random, except in continuous integration, where ``CI`` is set.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -40,6 +41,16 @@ for _name, _examples in (("full", 120), ("deep", 1000)):
 os.environ["CDCWIRE_PROGRESS_SECONDS"] = "0"
 settings.load_profile(os.environ.get("CDCWIRE_HYPOTHESIS", "quick"))
 _NUMBERS = count()
+
+
+def pytest_configure() -> None:
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect what tests leave without looking at all that was imported and collected."""
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture

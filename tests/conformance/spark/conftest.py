@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from cdcwire_conformance.compare.result import TableComparison
 
 
-@pytest.fixture(scope="session", autouse=True)
-def collected_soon() -> None:
-    """Let Python collect what tests leave without looking at all that was imported."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
     """Java keeps the plans of all frames that Python has not collected, until its heap is full."""
