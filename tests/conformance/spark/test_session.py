@@ -160,7 +160,7 @@ def test_names_of_the_package_tell_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError, match=f"{library}: pip install '"):
+    with pytest.raises(MissingExtraError, match=rf"{library} \(extra spark\): pip install '"):
         from cdcwire_conformance.spark import decode_frame  # noqa: F401
 
 
