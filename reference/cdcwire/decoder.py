@@ -7,6 +7,7 @@ itself sends.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
@@ -15,6 +16,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import contextmanager, nullcontext
 from threading import Lock, local
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
@@ -349,6 +351,22 @@ def to_arrow(
         format, tables=tables, schemas=schemas, options=options, only=only, on_error=on_error
     )
     gathered = feed_rows("to_arrow", decoder._defined)
-    for record in records:
-        decoder._gather(gathered, record)
-    return gathered.tables()
+    with _without_collections() if isinstance(records, Sequence) else nullcontext():
+        for record in records:
+            decoder._gather(gathered, record)
+        return gathered.tables()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pause the garbage collector, which would take a third of the time: all rows stay to the end.
+
+    Use it only for records in memory, so that the pause is short.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -43,6 +43,7 @@ _row_image: dict[Side, Any] = {
     "after": attrgetter("new_layout", "new"),
 }
 _POSITIONS = {field.name: field.type for field in POSITION_FIELDS}
+_fields_of = attrgetter(*_POSITIONS)
 
 
 class MessagePlace(NamedTuple):
@@ -98,6 +99,8 @@ class BatchBuilder:
         self._kept_key = (table.key or ()) if pairs_rows else ()
         self.images = ImageBuilder(table, self.schema.field("after").type, time_zone, skips_others)
         self._layouts: dict[tuple[object, ...], tuple[Column, ...] | LackingColumns] = {}
+        # The columns of the last image, and their layout.
+        self._last: tuple[tuple[Column, ...] | None, object] = None, None
 
     def places(self, places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
         """Return the ``source`` of rows; ``counts`` is the number of rows of each place."""
@@ -193,8 +196,8 @@ class BatchBuilder:
             known = {name: list(fields[name]) for name in _POSITIONS if name in fields}
             ops, halves = fields["op"], fields["half"]
         else:
-            positions = [change.position for change in changes]
-            known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
+            places = zip(*(_fields_of(change.position) for change in changes), strict=True)
+            known = dict(zip(_POSITIONS, map(list, places), strict=False))
             ops = tuple(change.op for change in changes)
             halves = tuple(change.half for change in changes)
         return {
@@ -214,7 +217,10 @@ class BatchBuilder:
             return None, None
         columns, values = image.columns, image.values
         unavailable: frozenset[str] | None = None
-        if UNAVAILABLE in values:
+        if UNAVAILABLE not in values:
+            if columns is self._last[0]:
+                return self._last[1], values
+        else:
             kept = [index for index, value in enumerate(values) if value is not UNAVAILABLE]
             if self.table.fills:
                 names = {column.name for column in columns}
@@ -229,6 +235,8 @@ class BatchBuilder:
                 self._layouts.clear()
             layout = columns if unavailable is None else LackingColumns(columns, unavailable)
             self._layouts[identity] = layout
+        if columns is image.columns:
+            self._last = columns, layout
         return layout, values
 
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import NoneType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +44,11 @@ _TIME = (
 _HAS_ZONE = re.compile(r":[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$")
 _LOCAL_ISO = ((r"^([^T]+)T([^TZ]+)Z$", r"\1 \2"), (r"^([^TZ]+)Z$", r"\1"))
 _DAY_US = 86_400_000_000
+_ISO_UTC = rf"^{_YEAR}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]{{1,6}})?Z$"
+_YEARS = {  # the first and the last count of the years 1 to 9999
+    "ms": (-62_135_596_800_000, 253_402_300_799_999),
+    "us": (-62_135_596_800_000_000, 253_402_300_799_999_999),
+}
 _POINT, _DIGIT_ZERO = b".0"
 
 
@@ -200,6 +206,69 @@ def _times(texts: pa.Array, target: pa.DataType) -> pa.Array:
 
 def _number(parts: pa.Array, name: str) -> pa.Array:
     return pc.struct_field(parts, name).cast(pa.int64())
+
+
+def texts_maker(
+    wire: TemporalType, canonical: TemporalType, time_zone: str
+) -> Callable[[Sequence[Any]], pa.Array]:
+    """Return what makes the texts of wire values, as ``text_converter`` gives them.
+
+    Raises, when called: ValueError, TypeError.
+    """
+    convert = text_converter(wire, canonical, time_zone)
+    read = None if convert is None else _column_reader(wire, canonical)
+
+    def texts(values: Sequence[Any]) -> pa.Array:
+        moments = None if read is None else read(values)
+        if moments is None:
+            return texts_of(values, convert)
+        return cut_fractions(moments.cast(pa.timestamp(moments.type.unit)).cast(pa.string()))
+
+    return texts
+
+
+def _column_reader(
+    wire: TemporalType, canonical: TemporalType
+) -> Callable[[Sequence[Any]], pa.Array | None] | None:
+    """Return what reads values as timestamps in UTC; None if each has to be converted by itself.
+
+    The function returns None where a value is not an ordinary one.
+    """
+    if not isinstance(wire, (DatetimeType, TimestampType)):
+        return None
+    is_instant = isinstance(canonical, TimestampType) and canonical.zone is not None
+    if wire.form == "text":
+        return _moments_of_texts if is_instant else None
+    is_local = isinstance(wire, DatetimeType) or wire.zone is None
+    if wire.form not in _YEARS or (is_instant and is_local):
+        return None  # an infinity in ns is the count of an ordinary day
+    return partial(_moments_of_counts, unit=wire.form)
+
+
+def _moments_of_counts(values: Sequence[Any], *, unit: str) -> pa.Array | None:
+    if not set(map(type, values)) <= {int, NoneType}:
+        return None
+    try:
+        counts = pa.array(values, pa.int64())
+    except OverflowError:
+        return None
+    first, last = _YEARS[unit]
+    found = pc.min_max(counts)
+    if found["min"].is_valid and not first <= found["min"].as_py() <= found["max"].as_py() <= last:
+        return None
+    return counts.cast(pa.timestamp(unit))
+
+
+def _moments_of_texts(values: Sequence[Any]) -> pa.Array | None:
+    if not set(map(type, values)) <= {str, NoneType}:
+        return None
+    texts = pa.array(values, pa.string())
+    if pc.all(pc.match_substring_regex(texts, _ISO_UTC)).as_py() is False:
+        return None
+    try:
+        return texts.cast(pa.timestamp("us", "UTC"))
+    except pa.ArrowInvalid:  # a day that the calendar lacks, which the conversion names
+        return None
 
 
 def texts_of(values: Sequence[Any], convert: Text | None) -> pa.Array:

@@ -40,7 +40,7 @@ from cdcwire.arrow.temporals import (
     column_maker,
     free_texts,
     text_converter,
-    texts_of,
+    texts_maker,
 )
 from cdcwire.arrow.types import UNSIGNED_64, SchemaError
 from cdcwire.model.events import Image
@@ -173,9 +173,9 @@ def _temporal_builder(
 ) -> Build | None:
     if not _may_become(wire, canonical):
         return None
-    convert = text_converter(wire, canonical, time_zone)
+    texts = texts_maker(wire, canonical, time_zone)
     column = column_maker(canonical, target)
-    return lambda values: column(texts_of(values, convert))
+    return lambda values: column(texts(values))
 
 
 def _may_become(wire: TemporalType, canonical: TemporalType) -> bool:

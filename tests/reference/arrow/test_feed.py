@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -183,3 +186,26 @@ def test_batches_have_the_rows_that_the_decoder_has(name: str) -> None:
         found.update(zip(batch["op"].to_pylist(), batch["half"].to_pylist(), strict=True))
     assert found == wanted
     assert found.total() >= 40
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+@pytest.mark.parametrize("last", [record(id=2), b"no message"])
+def test_garbage_collector_is_as_before(is_enabled: bool, last: bytes) -> None:
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        with suppress(DecodeError):
+            cdcwire.to_arrow("maxwell-json", [record(id=1), last])
+        assert gc.isenabled() is is_enabled
+    finally:
+        gc.enable()
+
+
+def test_garbage_collector_runs_while_records_are_waited_for() -> None:
+    seen = []
+
+    def consumer() -> Iterator[bytes]:
+        seen.append(gc.isenabled())
+        yield record(id=1)
+
+    cdcwire.to_arrow("maxwell-json", consumer())
+    assert seen == [True]

@@ -7,9 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cdcwire.arrow.building import CLAUSE_NATIVE, CLAUSE_TYPES, ConversionError
-from cdcwire.arrow.temporals import cut_fractions
+from cdcwire.arrow.temporals import TemporalType, cut_fractions, text_converter, texts_maker
 from cdcwire.arrow.types import UTC, SchemaError, canonical_kind
 from cdcwire.arrow.values import column_builder
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Type
@@ -206,3 +208,51 @@ def test_instant_of_known_zone_does_not_become_a_datetime() -> None:
 def test_instant_of_unknown_zone_stays_as_sent() -> None:
     build = column_builder(TimestampType(), TimestampType(), TEXT).build
     assert build(["2020-01-01 02:00:00.50"]).to_pylist() == ["2020-01-01 02:00:00.5"]
+
+
+COUNTS_A_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+CANONICAL = (DatetimeType(), TimestampType(zone=None), TimestampType(zone=UTC))
+ZONES = (None, UTC, "Asia/Shanghai")
+KINDS: tuple[TemporalType, ...] = (
+    *(DatetimeType(form=form) for form in ("text", "ms", "us", "ns")),
+    *(TimestampType(None, form, zone) for form in ("text", "ms", "us", "ns") for zone in ZONES),
+)
+ISO_TEXTS = st.builds(
+    "{}-{:02d}-{:02d}{}{:02d}:59:00{}{}".format,
+    st.sampled_from(["0000", "0001", "1969", "2024", "9999"]),
+    st.integers(1, 12),
+    st.integers(1, 31),
+    st.sampled_from("TTTT "),
+    st.integers(0, 24),
+    st.sampled_from(["", ".5", ".000", ".123456", ".1234567"]),
+    st.sampled_from(["Z", "Z", "Z", "", "+08:00"]),
+)
+
+
+def counts(unit: str) -> st.SearchStrategy[int]:
+    """Return counts around the years 1 and 9999, of usual days, and those of infinities."""
+    ends = st.sampled_from([-62_135_596_800, 253_402_300_800, 0])
+    near = st.builds(lambda end, by: end * COUNTS_A_SECOND[unit] + by, ends, st.integers(-2, 2))
+    return st.one_of(near, st.integers(0, 2**63), st.sampled_from([9223372036825200, 2**70]))
+
+
+@given(
+    st.data(), st.sampled_from(KINDS), st.sampled_from(CANONICAL), st.sampled_from([UTC, "+08:00"])
+)
+def test_column_has_the_texts_of_its_single_values(
+    data: st.DataObject, wire: TemporalType, canonical: TemporalType, time_zone: str
+) -> None:
+    one = ISO_TEXTS if wire.form == "text" else counts(wire.form)
+    values = data.draw(st.lists(st.one_of(st.none(), one), max_size=3))
+    convert = text_converter(wire, canonical, time_zone) or str
+
+    def texts_or_error(read: Any) -> Any:
+        try:
+            return cut_fractions(read()).to_pylist()
+        except ValueError as error:
+            return str(error)
+
+    singly = texts_or_error(
+        lambda: pa.array([None if v is None else convert(v) for v in values], pa.string())
+    )
+    assert texts_or_error(lambda: texts_maker(wire, canonical, time_zone)(values)) == singly
