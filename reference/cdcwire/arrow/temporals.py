@@ -41,6 +41,7 @@ _TIME = (
     r"^(?P<sign>-?)(?P<hours>[0-9]{1,4}):(?P<minutes>[0-5][0-9]):(?P<seconds>[0-5][0-9])"
     r"(?:\.(?P<fraction>[0-9]{1,6}))?$"
 )
+_PLAIN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} ([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]{1,9})?$"
 _HAS_ZONE = re.compile(r":[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$")
 _LOCAL_ISO = ((r"^([^T]+)T([^TZ]+)Z$", r"\1 \2"), (r"^([^TZ]+)Z$", r"\1"))
 _DAY_US = 86_400_000_000
@@ -155,6 +156,9 @@ def free_texts(values: Sequence[Any], *, canonical: TemporalType, time_zone: str
     """
     texts = pa.array(values, pa.string())
     if not isinstance(canonical, TimestampType):
+        return cut_fractions(texts)
+    is_read_as_sent = canonical.zone is None or time_zone in UTC_NAMES
+    if is_read_as_sent and pc.all(pc.match_substring_regex(texts, _PLAIN)).as_py():
         return cut_fractions(texts)
     kind = TimestampType(None, "text", time_zone)
 

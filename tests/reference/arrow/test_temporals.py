@@ -14,7 +14,7 @@ from cdcwire.arrow.building import CLAUSE_NATIVE, CLAUSE_TYPES, ConversionError
 from cdcwire.arrow.temporals import TemporalType, cut_fractions, text_converter, texts_maker
 from cdcwire.arrow.types import UTC, SchemaError, canonical_kind
 from cdcwire.arrow.values import column_builder
-from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Type
+from cdcwire.model.kinds import DatetimeType, DateType, TextType, TimestampType, TimeType, Type
 
 TEXT = pa.string()
 
@@ -256,3 +256,15 @@ def test_column_has_the_texts_of_its_single_values(
         lambda: pa.array([None if v is None else convert(v) for v in values], pa.string())
     )
     assert texts_or_error(lambda: texts_maker(wire, canonical, time_zone)(values)) == singly
+
+
+@pytest.mark.parametrize("odd", ["2024-02-30 10:00:00", "2024-02-29T10:00:00Z", "infinity", None])
+@pytest.mark.parametrize("zone", [None, UTC])
+def test_untyped_instants_together_have_the_texts_that_each_has_alone(
+    zone: str | None, odd: str | None
+) -> None:
+    texts = ["2024-02-29 10:00:00.120", "0000-00-00 00:00:00", "0001-01-01 23:59:59.999999"]
+    build = column_builder(TextType(), TimestampType(zone=zone), TEXT).build
+    expected = ["2024-02-29 10:00:00.12", "0000-00-00 00:00:00", "0001-01-01 23:59:59.999999"]
+    assert build(texts).to_pylist() == expected
+    assert build([*texts, odd]).to_pylist()[:-1] == expected
