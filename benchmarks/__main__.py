@@ -43,6 +43,7 @@ LARGE_BENCHMARKS = (
     "spark_compare",
     "compare_table",
     "compare_here",
+    "compare_script",
     "compare_different",
     "small_tables",
     "spark_follow",
