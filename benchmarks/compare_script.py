@@ -1,8 +1,8 @@
-"""The cost of comparing Maxwell with Debezium without schema, beside a script made by hand.
+"""The cost of comparing Maxwell with Debezium without schema, and that of a script made by hand.
 
-Run as ``python -m benchmarks.compare_script [--quick] [--json FILE]``; needs DuckDB, which is no
-dependency of this project. 100,000 changes of a table of seven columns (``--quick``: 10,000) are
-JSON lines of both formats. Debezium's deletes have tombstones. The table's types are known from its
+Run as ``python -m benchmarks.compare_script [--quick] [--json FILE]``; needs DuckDB, which no
+extra has. Both feeds are JSON lines with 100,000 changes (``--quick``: 10,000) of a table with
+seven columns. Debezium's deletes have tombstones. The table's types are known from its
 DDL. The script reads both files by DuckDB in one thread, pairs the changes of each key in their
 order, and compares operations and four columns. Decimals, dates, times and old rows take more than
 SQL, so it leaves these out. Each is a process, and all of its processor time counts.
@@ -94,7 +94,7 @@ assert found[0] == found[1] > 0 and found[2:] == (0, 0), found
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    given = arguments("Measure a comparison beside a script made by hand.", argv)
+    given = arguments("Measure a comparison and a script made by hand.", argv)
     if importlib.util.find_spec("duckdb") is None:
         sys.exit("not installed: duckdb")
     rows = ROWS_QUICK if given.quick else ROWS

@@ -7,7 +7,7 @@ job gives of a message depends on nothing else. Otherwise the feed is read again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -15,19 +15,16 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
-from cdcwire.feed import FeedError
+from cdcwire.arrow.batches import RowProblem
 from cdcwire.files.stores import open_here
 from cdcwire_conformance.decode.many_tables import RowsByTable
 from cdcwire_conformance.decode.reading import (
-    ColumnBatches,
     Job,
-    RowBatches,
     columns_of,
     few_collections,
     messages_of_piece,
 )
-from cdcwire_conformance.decode.surveying import Changed, Scan, Survey, Surveyed
+from cdcwire_conformance.decode.surveying import Scan, Survey, Surveyed
 from cdcwire_conformance.decode.work import IN_ORDER_BYTES, Work, work_of_lines
 from cdcwire_conformance.decode.workers import Found, T, ThisProcess
 from cdcwire_conformance.sources.pieces import Piece
@@ -74,67 +71,20 @@ def _rows_and_facts(
 ) -> Iterator[tuple[int, Part]]:
     """Yield the rows of a share by the numbers of their jobs, then what the share has."""
     with few_collections():
-        rows = _Rows(jobs)
-        scan = Scan(survey, open_here, takes_values=rows.columns is None)
-        for changed in scan.changes_of(chain.from_iterable(map(messages_of_piece, pieces))):
-            yield from rows.added(changed)
-        yield from rows.waiting()
+        rows = RowsByTable(jobs, open_here, drops=True)
+        columns = columns_of(jobs[0], rows.of_tables[0]) if len(jobs) == 1 else None
+        scan = Scan(survey, open_here, takes_values=columns is None)
+        messages = chain.from_iterable(map(messages_of_piece, pieces))
+        for place, message, changes in scan.changes_of(messages):
+            if changes is None or isinstance(message, RowProblem):
+                rows.dropped.update(range(len(jobs)))  # each table has its error
+            elif columns is None:
+                yield from rows.added(place, changes, len(message.value or b""))
+            elif not rows.dropped and columns.add(place, message):
+                yield from rows.batches(0, columns.full())
+        yield from rows.waiting() if columns is None else rows.batches(0, columns.waiting())
+    yield from ((number, None) for number in rows.dropped)
     yield 0, scan.found
-
-
-class _Rows:
-    """Makes batches of changes. A table with a row that does not fit is dropped.
-
-    ``columns``: what decodes the messages of one table by columns; None: their changes are taken.
-    """
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self._rows = RowsByTable(jobs, open_here)
-        tables = self._rows.of_tables
-        self.columns = columns_of(jobs[0], tables[0]) if len(jobs) == 1 else None
-        self._dropped: set[int] = set()
-
-    def added(self, changed: Changed) -> Iterable[tuple[int, Part]]:
-        """Take the changes of a message, and return the batches that are full, to be iterated."""
-        place, message, changes = changed
-        if changes is None or isinstance(message, RowProblem):  # each table has its error
-            return [each for n in range(len(self._rows.of_tables)) for each in self._drop(n)]
-        if self.columns is None:
-            return self._added(place, changes, len(message.value or b""))
-        if self._dropped or not self.columns.add(place, message):
-            return ()
-        return self._batches(0, self.columns.full())
-
-    def _added(
-        self, place: MessagePlace, changes: Iterable[Change], size: int
-    ) -> Iterator[tuple[int, Part]]:
-        for number, own in self._rows.sorted(changes).items():
-            if number not in self._dropped:
-                rows = self._rows.of_tables[number]
-                yield from self._batches(number, rows.added(place, own, size))
-
-    def waiting(self) -> Iterator[tuple[int, Part]]:
-        """Yield the batches of the changes that are not yet in one."""
-        makers: Sequence[RowBatches | ColumnBatches] = self._rows.of_tables
-        if self.columns is not None:
-            makers = [self.columns]
-        for number, maker in enumerate(makers):
-            if number not in self._dropped:
-                yield from self._batches(number, maker.waiting())
-
-    def _batches(
-        self, number: int, batches: Iterator[pa.RecordBatch]
-    ) -> Iterator[tuple[int, Part]]:
-        try:
-            for batch in batches:
-                yield number, batch
-        except FeedError:  # the jobs that prove right may read the row
-            yield from self._drop(number)
-
-    def _drop(self, number: int) -> Iterator[tuple[int, Part]]:
-        if number not in self._dropped:
-            self._dropped.add(number)
-            yield number, None
 
 
 class Sampling(ThisProcess):

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
+
+import pyarrow as pa
 
 from cdcwire.arrow.batches import Change, MessagePlace, RowProblem
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
+from cdcwire.feed import FeedError
 from cdcwire.files.stores import OpenFile, open_here
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.names import TableName, full_name
@@ -76,14 +79,50 @@ def decode_tables(
 
 
 class RowsByTable:
-    """Sorts the changes of messages by the tables of jobs, and makes batches of them."""
+    """Sorts the changes of messages by the tables of jobs, and makes batches of them.
 
-    def __init__(self, jobs: Sequence[Job], open_file: OpenFile) -> None:
+    ``drops``: a row that does not fit raises nothing, but ends the batches of its table.
+    ``dropped``: the numbers of such tables.
+    """
+
+    def __init__(self, jobs: Sequence[Job], open_file: OpenFile, *, drops: bool = False) -> None:
         self.of_tables = [RowBatches(job, open_file) for job in jobs]
+        self.dropped: set[int] = set()
+        self._drops = drops
         names = [(job.table.schema, job.table.table) for job in jobs]
         self._numbers: dict[TableName, int] = {name: n for n, name in enumerate(names)}
 
-    def sorted(self, changes: Iterable[Row | Event]) -> dict[int, list[Change]]:
+    def added(
+        self, place: MessagePlace, changes: Iterable[Row | Event], size: int
+    ) -> Iterable[Numbered]:
+        """Take the changes of a message of ``size`` bytes, and return batches to be iterated."""
+        full = [
+            number
+            for number, own in self._sorted(changes).items()
+            if number not in self.dropped and self.of_tables[number].add(place, own, size)
+        ]
+        return self._waiting(full) if full else ()
+
+    def waiting(self) -> Iterator[Numbered]:
+        """Yield the batches of the changes that are not yet in one."""
+        return self._waiting(range(len(self.of_tables)))
+
+    def batches(self, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[Numbered]:
+        """Yield the batches of a table. Raises: FeedError, unless tables are dropped."""
+        if number in self.dropped:
+            return
+        try:
+            yield from zip(repeat(number), batches)
+        except FeedError:
+            if not self._drops:
+                raise
+            self.dropped.add(number)
+
+    def _waiting(self, numbers: Iterable[int]) -> Iterator[Numbered]:
+        for number in numbers:
+            yield from self.batches(number, self.of_tables[number].waiting())
+
+    def _sorted(self, changes: Iterable[Row | Event]) -> dict[int, list[Change]]:
         """Return the changes of the tables, by the number of a job."""
         numbers = self._numbers
         found: dict[int, list[Change]] = {}
@@ -96,18 +135,6 @@ class RowsByTable:
                 if name in numbers:
                     found.setdefault(numbers[name], []).append(change)
         return found
-
-    def added(
-        self, place: MessagePlace, changes: Iterable[Row | Event], size: int
-    ) -> Iterator[Numbered]:
-        """Take the changes of a message of ``size`` bytes, and yield batches that are full."""
-        for number, own in self.sorted(changes).items():
-            yield from ((number, each) for each in self.of_tables[number].added(place, own, size))
-
-    def waiting(self) -> Iterator[Numbered]:
-        """Yield the batches of the changes that are not yet in one."""
-        for number, rows in enumerate(self.of_tables):
-            yield from ((number, batch) for batch in rows.waiting())
 
 
 class _TableRows:
@@ -141,4 +168,4 @@ class _TableRows:
     ) -> Iterator[Numbered]:
         """Decode a message that can't be read for each table. Not each need look into it."""
         for number, rows in enumerate(self._rows.of_tables):
-            yield from ((number, batch) for batch in rows.batches([(place, message)]))
+            yield from self._rows.batches(number, rows.batches([(place, message)]))

@@ -308,9 +308,9 @@ class RowBatches:
             except DecodeError as error:
                 yield from self._problems(place, message, error)
                 continue
-            if found:
-                # The filter leaves rows only.
-                yield from self.added(place, found, len(message.value or b""))  # type: ignore[arg-type]
+            # The filter leaves rows only.
+            if found and self.add(place, found, len(message.value or b"")):  # type: ignore[arg-type]
+                yield from self.waiting()
         yield from self.waiting()
 
     def _problems(
@@ -328,16 +328,13 @@ class RowBatches:
         for row in rows or (None,):
             yield self.builder.problem_batch(problem, located, row)
 
-    def added(
-        self, place: MessagePlace, changes: Sequence[Change], size: int
-    ) -> Iterator[pa.RecordBatch]:
-        """Take the changes of a message of ``size`` bytes, and yield a batch once it is full."""
+    def add(self, place: MessagePlace, changes: Sequence[Change], size: int) -> bool:
+        """Take the changes of a message of ``size`` bytes. Return whether a batch is full."""
         self._changes += changes
         self._places.append(place)
         self._counts.append(len(changes))
         self._bytes += size
-        if len(self._changes) >= ROWS_OF_A_BATCH or self._bytes >= BYTES_OF_A_BATCH:
-            yield from self.waiting()
+        return len(self._changes) >= ROWS_OF_A_BATCH or self._bytes >= BYTES_OF_A_BATCH
 
     def waiting(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of the changes that are not yet in one."""

@@ -59,6 +59,9 @@ Name: TypeAlias = "tuple[str | None, str]"
 Only: TypeAlias = "Callable[[Row | RowChange], bool]"
 Changed: TypeAlias = "tuple[MessagePlace, Message | RowProblem, list[Row | RowChange] | None]"
 """A message and its changes of rows; None: it can't be read."""
+_Columns: TypeAlias = "Layout | tuple[Column, ...] | None"
+_Shape: TypeAlias = "tuple[Table, _Columns, _Columns]"
+"""The table of a row with the columns of its new image and of its old one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ class Scan:
         self._is_cut = bool(options.get(KEY_ONLY))  # which the columns of deletes disprove
         skips = survey.format.skips_columns and not survey.look_into_text
         self._skips_columns = skips and not self._is_cut
-        self._takes_values = takes_values
+        self._is_cheap = self._skips_columns and not takes_values
         self._skips_deletes = not survey.format.comparing.deletes_have_position(options)
         self._found: dict[Name, CanonicalTable] = {}
         self._ill_formed: dict[Name, set[str]] = {}
@@ -192,8 +195,8 @@ class Scan:
         self._columns: dict[Name, set[Column]] = {}  # that a table was met with
         self._kinds: dict[Name, KindWords] = {}
         self._inferred: dict[Name, set[str]] = {}  # columns whose types come from values
-        self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
-        self._shapes: dict[tuple[int, int, int], tuple[Table, Layout | None, Layout | None]] = {}
+        self._layouts: dict[object, tuple[Column, ...]] = {}
+        self._shapes: dict[tuple[int, int, int], _Shape] = {}
         reader = survey.format.comparing.key_reader
         self._keys = None if reader is None else KeyChecking(reader(survey.context))
         self._clocks: dict[Name, ClockTally] = {}
@@ -206,7 +209,7 @@ class Scan:
         Raises: FeedError, if errors are to stop.
         """
         everything = self._decoder(None)
-        is_cheap = self._skips_columns and not self._takes_values
+        is_cheap = self._is_cheap
         decode = self._decoder(frozenset()) if is_cheap else everything
         for place, message in messages:
             self._messages += 1
@@ -216,14 +219,14 @@ class Scan:
                 continue
             try:
                 changes = self._row_changes(decode(place)(message), place)
-                if is_cheap and self._has_new_shape(changes):
-                    whole = self._rows_of(everything(place)(message))
+                if self._has_new_shape(changes):
+                    whole = self._rows_of(everything(place)(message)) if is_cheap else changes
                     self._learn(whole, message)
-                    if self._has_new_names(whole):
+                    if is_cheap and self._has_new_names(whole):
                         decode = self._decoder(self._read)
                         changes = self._rows_of(decode(place)(message))
-                elif not is_cheap:
-                    self._learn(changes, message)
+                if self.survey_of.look_into_text:
+                    self._look_into_text(changes)
             except DecodeError as error:
                 self._report(problem_of(error), place)
                 yield place, message, None
@@ -381,17 +384,26 @@ class Scan:
     def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
         """Return whether the layout of a row is new.
 
-        A new layout is another object, or has another table, although no column is read.
+        A new layout is another object, or has another table. For rows of a fast decoder this holds
+        although no column is read; events then do not show what columns they have.
         """
         is_new = False
         for change in changes:
-            if not isinstance(change, Row):
+            if isinstance(change, Row):
+                shape: _Shape = (
+                    change.table,
+                    None if change.new is None else change.new_layout,
+                    None if change.old is None else change.old_layout,
+                )
+            elif self._is_cheap:
                 return True
-            shape = (
-                change.table,
-                None if change.new is None else change.new_layout,
-                None if change.old is None else change.old_layout,
-            )
+            else:
+                after, before = change.after, change.before
+                shape = (
+                    change.table,
+                    None if after is None else after.columns,
+                    None if before is None else before.columns,
+                )
             identity = id(shape[0]), id(shape[1]), id(shape[2])
             if identity not in self._shapes:
                 if len(self._shapes) >= _MAX_SEEN:
@@ -403,23 +415,27 @@ class Scan:
     def _learn(self, changes: list[Row | RowChange], message: Message) -> None:
         for change in changes:
             name = full_name(change.table)
-            for is_new, identity, columns, values in images_of(change):
+            for is_new, identity, columns, _ in images_of(change):
                 shape = name, change.table.key, is_new, identity
-                known = self._layouts.get(shape)
-                if known is None:
-                    self._add(change.table, columns)
-                    if self.survey_of.format.comparing.infers_types(message):
-                        self._inferred.setdefault(name, set()).update(c.name for c in columns)
-                    if is_new:
-                        self._learn_names(name, frozenset(column.name for column in columns))
-                    if len(self._layouts) >= _MAX_SEEN:
-                        self._layouts.clear()
-                    known = columns, _texts_of(columns)
-                    self._layouts[shape] = known
-                if self.survey_of.look_into_text:
-                    ill_formed = {columns[i].name for i in known[1] if type(values[i]) is bytes}
-                    if ill_formed:
-                        self._ill_formed.setdefault(name, set()).update(ill_formed)
+                if shape in self._layouts:
+                    continue
+                self._add(change.table, columns)
+                if self.survey_of.format.comparing.infers_types(message):
+                    self._inferred.setdefault(name, set()).update(c.name for c in columns)
+                if is_new:
+                    self._learn_names(name, frozenset(column.name for column in columns))
+                if len(self._layouts) >= _MAX_SEEN:
+                    self._layouts.clear()
+                self._layouts[shape] = columns
+
+    def _look_into_text(self, changes: list[Row | RowChange]) -> None:
+        """Find the columns of text whose values are bytes: not UTF-8."""
+        for change in changes:
+            for _, _, columns, values in images_of(change):
+                for column, value in zip(columns, values, strict=True):
+                    if type(value) is bytes and isinstance(column.type, TextType):
+                        name = full_name(change.table)
+                        self._ill_formed.setdefault(name, set()).add(column.name)
 
     def _learn_names(self, name: Name, columns: frozenset[str]) -> None:
         self._new_columns.setdefault(name, set()).update(columns)
@@ -476,7 +492,3 @@ class _Waiting:
             own[0].extend(changes)
             own[1].extend(places)
         return found
-
-
-def _texts_of(columns: tuple[Column, ...]) -> tuple[int, ...]:
-    return tuple(i for i, column in enumerate(columns) if isinstance(column.type, TextType))
