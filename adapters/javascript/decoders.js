@@ -11,6 +11,7 @@ import * as csv from "./csv.js";
 import * as datahubBlob from "./datahub_blob.js";
 import * as datahubTuple from "./datahub_tuple.js";
 import * as debeziumJson from "./debezium_json.js";
+import * as simple from "./simple.js";
 
 export const FORMATS = {
   craft,
@@ -19,6 +20,7 @@ export const FORMATS = {
   csv,
   "canal-json": canalJson,
   avro,
+  simple,
   "datahub-tuple": datahubTuple,
   "datahub-blob": datahubBlob,
   "cdl-json": cdlJson,
