@@ -12,7 +12,7 @@ import cdcwire.formats
 FORMATS = Path(cdcwire.formats.__file__).parent
 DECLARED = ("canal_json", "maxwell_json", "open_protocol", "simple")
 # Patterns of whole messages, and what a format tells people.
-OTHER_USES = ("carries.py", "fast.py", "fast_encoder.py", "format.py", "row_patterns.py")
+OTHER_USES = ("fast.py", "fast_encoder.py", "format.py", "row_patterns.py")
 MOST = 3  # names that one rule may name together
 
 

@@ -27,7 +27,6 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Row
 from cdcwire.debezium.source import source_in
 from cdcwire.format import Format
-from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
@@ -38,8 +37,9 @@ from cdcwire.formats.avro.settings import OPTIONS, read_settings
 from cdcwire.formats.avro.spans import spans, warnings
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import messages_of
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
 from cdcwire.model.events import Event
-from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.carries import INDEXES_AS_LABELS, MYSQL_FEATURES, mysql_kinds
 
 _HEAD = 18
 _USUAL_IDS = 1 << 24  # registries count from 1
@@ -215,6 +215,38 @@ def _head_bytes(context: Context) -> int:
 def _schema_id(head: bytes, context: Context) -> SchemaId:
     return read_envelope(Reader(head), read_settings(context).registry)
 
+
+_KINDS: dict[str, CarryVerdict] = {
+    **INDEXES_AS_LABELS,
+    "bool": as_form("int32"),
+    "int8": as_form("int32"),
+    "int16": as_form("int32"),
+    "int24": as_form("int32"),
+    "int8 unsigned": as_form("int32 unsigned"),
+    "int16 unsigned": as_form("int32 unsigned"),
+    "int24 unsigned": as_form("int32 unsigned"),
+}
+CARRIES = Carries(
+    fields={
+        "op": option("enable-tidb-extension"),
+        "before of update": option("avro-include-before-value"),
+        "before of delete": lossy("columns outside the handle key"),
+        "key": EXACT,
+        "commit_ts": option("enable-tidb-extension"),
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": option("enable-tidb-extension"),
+        "sent_ms": NO,
+        "partition": NO,
+        "types": lossy("widths of integers and lengths"),
+        "schema change": option("avro-enable-watermark"),
+        "progress": option("avro-enable-watermark"),
+        "markers": NO,
+    },
+    kinds=mysql_kinds(_KINDS),
+)
+"""The event fields and kinds that Avro carries under the default options."""
 
 FORMAT = Format(
     name="avro",

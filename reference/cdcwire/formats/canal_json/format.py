@@ -15,7 +15,6 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.format import Format
 from cdcwire.formats.canal_json.batching import messages_of
-from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
 from cdcwire.formats.canal_json.events import events_of, from_event
 from cdcwire.formats.canal_json.fast import RowDecoder
@@ -26,8 +25,9 @@ from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
 from cdcwire.formats.canal_json.spans import spans
 from cdcwire.formats.canal_json.wire import read_message, write_object
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
 from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.carries import LABELS_AS_INDEXES, MYSQL_FEATURES, mysql_kinds
 from cdcwire.storage.feeds import with_definitions
 from cdcwire.storage.form import StoredForm, StoredSettings
 
@@ -167,6 +167,35 @@ def _sends_changed_columns(options: Mapping[str, OptionValue]) -> bool:
     is_compatible = options["content-compatible"] or options["dialect"] == "canal"
     return bool(options["only-output-updated-columns"] or is_compatible)
 
+
+_KINDS: dict[str, CarryVerdict] = {
+    **LABELS_AS_INDEXES,
+    "bool": as_form("int8"),
+    "float not finite": NO,
+    "text ill-formed": lossy("ill-formed bytes, each becomes U+FFFD", replaced="in all text"),
+}
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": option("enable-tidb-extension"),
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": EXACT,
+        "sent_ms": EXACT,
+        "partition": NO,  # a file's path has it, a message does not
+        # mysqlType has them in full under content-compatible only.
+        "types": lossy("lengths, digits and elements"),
+        "schema change": lossy("the number of the action"),
+        "progress": option("enable-tidb-extension"),
+        "markers": NO,
+    },
+    kinds=mysql_kinds(_KINDS),
+)
+"""The event fields and kinds that Canal-JSON carries on a queue, under the default options."""
 
 FORMAT = Format(
     name="canal-json",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.connect.carries import CDL_KINDS
 from cdcwire.connect.explain import Subjects, message_spans
 from cdcwire.connect.fields import image_of_key, read_part
 from cdcwire.connect.identify import lacks_schema, part_of, tombstone_guess
@@ -18,12 +19,12 @@ from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.orders import LSN
 from cdcwire.core.reader import Span, Subject
 from cdcwire.format import Format
-from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.fast import RowDecoder, RowEncoder
 from cdcwire.formats.cdl_json.message import FIELDS, MEMBERS, Tombstone, is_object
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.wire import decode
+from cdcwire.model.carries import EXACT, NO, Carries, lossy
 from cdcwire.model.events import Event
 
 _CLAUSES = {each.name: each.clause for each in MEMBERS}
@@ -159,6 +160,28 @@ def _key_reader(context: Context) -> KeyReader:
 
     return content
 
+
+CARRIES = Carries(
+    fields={
+        "op": lossy("a read comes back as an insert"),
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": NO,
+        "sequence_id": NO,
+        "lsn": EXACT,
+        "tx_id": EXACT,
+        "commit_ms": EXACT,
+        "sent_ms": NO,
+        "partition": NO,
+        "types": EXACT,
+        "schema change": NO,
+        "progress": NO,
+        "markers": NO,
+    },
+    kinds=CDL_KINDS,
+)
+"""The event fields and kinds that CDL JSON carries under the default options."""
 
 FORMAT = Format(
     name="cdl-json",

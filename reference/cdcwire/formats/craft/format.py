@@ -15,7 +15,6 @@ from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint
 from cdcwire.format import Format
-from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import event_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.fast_encoder import RowEncoder
@@ -23,8 +22,9 @@ from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.spans import spans
 from cdcwire.formats.craft.wire import VERSION, encode, read_bodies, read_head
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form
 from cdcwire.model.events import Event
-from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.carries import LABELS_AS_INDEXES, MYSQL_FEATURES, mysql_kinds
 
 _CLAUSE = "craft: version"
 _MAX_VERSION_BYTES = 10
@@ -97,6 +97,34 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     for message in messages_of(events, read_settings(context), context.tables):
         yield KafkaMessage(None, encode(message))
 
+
+_FIELDS: Mapping[str, CarryVerdict] = MappingProxyType(
+    {
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": EXACT,
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": NO,
+        "sent_ms": NO,
+        "partition": EXACT,
+        "types": EXACT,
+        "schema change": EXACT,
+        "progress": EXACT,
+        "markers": NO,
+    }
+)
+_KINDS: dict[str, CarryVerdict] = {
+    **LABELS_AS_INDEXES,
+    "bool": as_form("int8"),
+}
+
+CARRIES = Carries(_FIELDS, mysql_kinds(_KINDS))
+"""The two Craft formats carry the same: the proposal differs in bytes, not in meaning."""
+"""The parts of the model that Craft can carry: the truth about ``to_events(from_events(...))``."""
 
 FORMAT = Format(
     name="craft",

@@ -15,7 +15,6 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.format import Format
 from cdcwire.formats.csv.batching import messages_of
-from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import RecordWriter, read_events
 from cdcwire.formats.csv.fast import JoiningDecoder, RowDecoder
 from cdcwire.formats.csv.fast_encoder import RowEncoder
@@ -26,11 +25,12 @@ from cdcwire.formats.csv.spans import cuts_spans, spans
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.formats.csv.values import null_may_be_text
 from cdcwire.formats.csv.wire import header_line
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, option
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.mysql.carries import MYSQL_FEATURES
 from cdcwire.storage.feeds import other_events, path_of, with_definitions
 from cdcwire.storage.form import FileDecoder, StoredForm, StoredSettings
-from cdcwire.storage.paths import DataPath
+from cdcwire.storage.paths import OF_PATHS, DataPath
 from cdcwire.storage.sent_columns import with_sent_columns
 
 
@@ -179,6 +179,47 @@ def _prepared(messages: Iterable[Message], context: Context) -> Context:
     tables = (with_sent_columns(table, settings.column_selectors) for table in found.tables)
     return replace(found, tables=tuple(tables)) if settings.column_selectors else found
 
+
+_AS: dict[str, CarryVerdict] = {
+    "bool": as_form("int8"),
+    "float not finite": NO,
+    "decimal not finite": NO,
+    "date as count": as_form("date"),
+    "time as count": as_form("time"),
+    "datetime as count": as_form("datetime"),
+    "timestamp as count": as_form("timestamp"),
+    "timestamp with zone": option("time-zone"),
+    "interval": NO,
+    "enum by index": as_form("enum by label"),
+    "set by index": as_form("set by label"),
+    "array": NO,
+    "map": NO,
+    "struct": NO,
+    "unknown": NO,
+    "unavailable": NO,
+}
+
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": option("output-old-value"),
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": option("include-commit-ts"),
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": NO,
+        "sent_ms": NO,
+        "partition": OF_PATHS,
+        "types": EXACT,
+        "schema change": EXACT,
+        "progress": EXACT,
+        "markers": NO,
+    },
+    kinds={kind: _AS.get(kind, EXACT) for kind in KINDS},
+)
+"""The event fields and kinds that CSV files carry under the default options."""
 
 FORMAT = Format(
     name="csv",

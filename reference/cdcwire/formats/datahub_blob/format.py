@@ -18,11 +18,11 @@ from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
 from cdcwire.format import Format
 from cdcwire.formats.datahub_blob.batching import events_of, messages_of
-from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_blob.spans import spans
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
 from cdcwire.model.events import Event
 from cdcwire.model.kinds import Column, Value
 
@@ -125,6 +125,78 @@ def _shard_text(column: Column, value: Value) -> str | None:
     kind = type_of(column.type)
     return None if kind is None else blob_text(kind, to_blob(column, value))
 
+
+_TEXT = as_form("text")
+_LONG = as_form("int64")
+_KINDS: dict[str, CarryVerdict] = {
+    **dict.fromkeys(
+        (
+            *(f"int{bits}{sign}" for bits in (8, 16, 24, 32) for sign in ("", " unsigned")),
+            "year",
+        ),
+        _LONG,
+    ),
+    **dict.fromkeys(
+        (
+            "int64 unsigned",
+            "decimal",
+            "decimal not finite",
+            "date",
+            "date as count",
+            "time",
+            "time as count",
+            "datetime",
+            "datetime as count",
+            "timestamp",
+            "timestamp as count",
+            "interval",
+            "enum by index",
+            "enum by label",
+            "set by index",
+            "set by label",
+            "json",
+            "vector",
+        ),
+        _TEXT,
+    ),
+    "bit": as_form("int64", "text"),
+    "timestamp with zone": as_form("timestamp with zone", "text"),
+    "float32": as_form("float64"),
+    **dict.fromkeys(
+        (
+            "float not finite",
+            "text ill-formed",
+            "array",
+            "map",
+            "struct",
+            "unknown",
+            "unavailable",
+        ),
+        NO,
+    ),
+}
+
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": NO,
+        "sequence_id": EXACT,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": EXACT,
+        "sent_ms": EXACT,
+        "partition": NO,
+        "types": lossy("all types but six"),
+        "schema change": lossy("the number of the action"),
+        "progress": EXACT,
+        "markers": EXACT,
+    },
+    kinds={kind: _KINDS.get(kind, EXACT) for kind in KINDS},
+)
+"""The event fields and kinds that Blob messages carry under the default options."""
 
 FORMAT = Format(
     name="datahub-blob",

@@ -17,7 +17,6 @@ from cdcwire.datahub.fields import Field
 from cdcwire.datahub.identify import guess_body
 from cdcwire.datahub.sharding import value_text
 from cdcwire.format import Format
-from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.fast_encoder import RowEncoder
@@ -25,6 +24,7 @@ from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_tuple.spans import spans
 from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
 from cdcwire.formats.datahub_tuple.values import to_field
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
 from cdcwire.model.events import Event, Table
 from cdcwire.model.kinds import Column, Value
 
@@ -107,6 +107,74 @@ def _topic_tables(context: Context) -> tuple[Table, ...]:
 def _shard_text(column: Column, value: Value) -> str | None:
     return value_text(to_field(Field(column.name, field_type_of(column)), column, value))
 
+
+_TEXT = as_form("text")
+_KINDS: dict[str, CarryVerdict] = {
+    "int24": as_form("int32"),
+    "int8 unsigned": as_form("int16"),
+    "int16 unsigned": as_form("int32"),
+    "int24 unsigned": as_form("int32"),
+    "int32 unsigned": as_form("int64"),
+    "year": as_form("int32"),
+    **dict.fromkeys(
+        (
+            "int64 unsigned",
+            "date",
+            "date as count",
+            "time",
+            "time as count",
+            "datetime",
+            "datetime as count",
+            "timestamp",
+            "timestamp as count",
+            "interval",
+            "enum by index",
+            "enum by label",
+            "set by index",
+            "set by label",
+            "json",
+            "vector",
+        ),
+        _TEXT,
+    ),
+    "bit": as_form("int64", "text"),
+    "timestamp with zone": as_form("timestamp with zone"),
+    **dict.fromkeys(
+        (
+            "float not finite",
+            "decimal not finite",
+            "text ill-formed",
+            "array",
+            "map",
+            "struct",
+            "unknown",
+            "unavailable",
+        ),
+        NO,
+    ),
+}
+
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": NO,
+        "sequence_id": EXACT,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": EXACT,
+        "sent_ms": NO,
+        "partition": NO,
+        "types": lossy("all types but ten"),
+        "schema change": NO,
+        "progress": NO,
+        "markers": NO,
+    },
+    kinds={kind: _KINDS.get(kind, EXACT) for kind in KINDS},
+)
+"""The event fields and kinds that Tuple topics carry under the default options."""
 
 FORMAT = Format(
     name="datahub-tuple",

@@ -12,7 +12,6 @@ from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, off
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.options import OptionValue
 from cdcwire.format import Format
-from cdcwire.formats.maxwell_json.carries import CARRIES
 from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import columns_of_key, events_of, messages_of
 from cdcwire.formats.maxwell_json.fast import RowDecoder
@@ -22,8 +21,9 @@ from cdcwire.formats.maxwell_json.message import BOOTSTRAP_MARKS, ROW_TYPES, SCH
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import ROW_MESSAGE, SCHEMA_MESSAGE, decode
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy
 from cdcwire.model.events import Event
-from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.carries import INDEXES_AS_LABELS, MYSQL_FEATURES, mysql_kinds
 
 _MEMBERS = ROW_MESSAGE.required & SCHEMA_MESSAGE.required
 _OTHER_FORMATS = {"isDdl", "es"}
@@ -134,6 +134,39 @@ def _key_reader(context: Context) -> KeyReader:
 
     return content
 
+
+_INSTANT = as_form("timestamp with zone")
+_KINDS: dict[str, CarryVerdict] = {
+    **INDEXES_AS_LABELS,
+    "bool": as_form("int8"),
+    "float not finite": NO,
+    "text ill-formed": NO,
+    "timestamp": _INSTANT,
+    "timestamp as count": _INSTANT,
+    "timestamp with zone": _INSTANT,
+    "json": lossy("a JSON null, which becomes NULL"),
+}
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": NO,
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": EXACT,
+        "commit_ms": lossy("the part below a second"),
+        "sent_ms": NO,
+        "partition": NO,
+        "types": EXACT,
+        "schema change": NO,  # encoding one needs the definitions before and after it
+        "progress": NO,
+        "markers": NO,
+    },
+    kinds=mysql_kinds(_KINDS),
+)
+"""The event fields and kinds that Maxwell JSON carries under the default options."""
 
 FORMAT = Format(
     name="maxwell-json",

@@ -16,7 +16,6 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.format import Format
 from cdcwire.formats.open_protocol.batching import messages_of
-from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.fast_encoder import RowEncoder
@@ -24,8 +23,9 @@ from cdcwire.formats.open_protocol.message import DDL, KEY
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
 from cdcwire.formats.open_protocol.spans import spans
 from cdcwire.formats.open_protocol.wire import ItemBounds, decode, read_key_frame, read_value_frame
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
 from cdcwire.model.events import Event
-from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.carries import LABELS_AS_INDEXES, MYSQL_FEATURES, mysql_kinds
 from cdcwire.mysql.identify import compressions_of
 
 _VALUE_MEMBERS = ({"u"}, {"d"}, {"u", "p"}, DDL.required)
@@ -177,6 +177,36 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     settings = read_settings(context)
     yield from messages_of(events, settings, context.tables)
 
+
+_KINDS: dict[str, CarryVerdict] = {
+    **LABELS_AS_INDEXES,
+    "bool": as_form("int8"),
+    "float not finite": NO,
+    "text ill-formed": lossy(
+        "ill-formed bytes of CHAR and VARCHAR, each becomes U+FFFD", replaced="in CHAR and VARCHAR"
+    ),
+}
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": option("output-old-value"),
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": EXACT,
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": NO,
+        "sent_ms": NO,
+        "partition": EXACT,
+        "types": EXACT,
+        "schema change": EXACT,
+        "progress": EXACT,
+        "markers": NO,
+    },
+    kinds=mysql_kinds(_KINDS),
+)
+"""The event fields and kinds that Open Protocol carries under the default options."""
 
 FORMAT = Format(
     name="open-protocol",

@@ -17,7 +17,6 @@ from cdcwire.core.orders import COMMIT_TS
 from cdcwire.format import Format
 from cdcwire.formats.simple.avro_wire import FIRST_BYTE, MESSAGE_TYPES
 from cdcwire.formats.simple.batching import messages_of
-from cdcwire.formats.simple.carries import CARRIES
 from cdcwire.formats.simple.checksum import warnings_of
 from cdcwire.formats.simple.definitions import definitions_of, table_of
 from cdcwire.formats.simple.events import events_of
@@ -26,8 +25,9 @@ from cdcwire.formats.simple.message import CLASSES, RECORDS, Bootstrap, Ddl, Dml
 from cdcwire.formats.simple.settings import OPTIONS, read_settings
 from cdcwire.formats.simple.spans import spans
 from cdcwire.formats.simple.wire import decompressed, read_message
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy
 from cdcwire.model.events import Event, Table
-from cdcwire.mysql.carries import MYSQL_FEATURES
+from cdcwire.mysql.carries import LABELS_AS_INDEXES, MYSQL_FEATURES, mysql_kinds
 from cdcwire.mysql.identify import compressions_of
 
 _MEMBERS = RECORDS[Watermark].required  # a watermark has no other members
@@ -168,6 +168,37 @@ def _warnings(message: Message, context: Context) -> tuple[str, ...]:
     found = read_message(message.value, read_settings(context))
     return warnings_of(found, definitions_of(context.tables)) if isinstance(found, Dml) else ()
 
+
+_KINDS: dict[str, CarryVerdict] = {
+    **LABELS_AS_INDEXES,
+    "bool": as_form("int8"),
+    "float not finite": NO,
+    "text ill-formed": lossy("ill-formed bytes, each becomes U+FFFD", replaced="in all text"),
+    "timestamp with zone": as_form("timestamp with zone"),
+}
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": EXACT,
+        "key": EXACT,
+        "commit_ts": EXACT,
+        "sequence_id": NO,
+        "lsn": NO,
+        "tx_id": NO,
+        "commit_ms": NO,
+        "sent_ms": EXACT,
+        "partition": NO,
+        "types": EXACT,
+        "schema change": lossy(
+            "the number of the action, and the schema of a statement about a whole one"
+        ),
+        "progress": EXACT,
+        "markers": NO,
+    },
+    kinds=mysql_kinds(_KINDS),
+)
+"""The event fields and kinds that `simple` carries under the default options."""
 
 FORMAT = Format(
     name="simple",

@@ -10,7 +10,7 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.format import Format
-from cdcwire.formats.craft.carries import CARRIES
+from cdcwire.formats.craft.format import CARRIES
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kind_text import kind_text

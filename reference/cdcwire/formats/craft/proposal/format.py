@@ -13,8 +13,7 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader, Span
 from cdcwire.format import Format
-from cdcwire.formats.craft.carries import CARRIES
-from cdcwire.formats.craft.format import CHOICES
+from cdcwire.formats.craft.format import CARRIES, CHOICES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
 from cdcwire.formats.craft.profile import PROPOSAL, present
 from cdcwire.formats.craft.proposal.events import event_of, messages_of
