@@ -118,10 +118,13 @@ class ClockTally:
                 self._layouts.clear()
             known = self._layouts[layout] = columns, tuple(self._zoned(columns))
         for index, zone in known[1]:
-            value, column = values[index], columns[index]
+            value: object = values[index]
+            column = columns[index]
             if type(value) is int and isinstance(column.type, DatetimeType):
                 value = extended_text(column.type, value)
-            change = clock_change(zone, value) if isinstance(value, str) else None
+            if not isinstance(value, str):
+                continue
+            change = clock_change(zone, value)
             if change is not None:
                 hour = ChangedHours(1, (f"{value[:10]} {value[11:13]}:00",))
                 is_skipped = change == "skipped"

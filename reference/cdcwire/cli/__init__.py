@@ -127,8 +127,9 @@ class Verbs:
         if getattr(module, "TAKES_COMMAND", False):
             arguments.command = command
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # a terminal that can't show a sign must not stop us
-                stream.reconfigure(errors="backslashreplace")
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:  # a terminal that can't show a sign must not stop us
+                reconfigure(errors="backslashreplace")
         code: int = module.run(arguments)
         return code
 

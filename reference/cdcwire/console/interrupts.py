@@ -19,7 +19,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    Hook = Callable[[sys.UnraisableHookArgs], object]
+    from typing import TypeAlias
+
+    Hook: TypeAlias = "Callable[[sys.UnraisableHookArgs], object]"
 
 _SECONDS_UNTIL_AGAIN = 0.01  # the callback has ended by then
 

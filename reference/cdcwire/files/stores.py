@@ -69,28 +69,36 @@ class Store(Protocol):
     @property
     def url(self) -> str:
         """The directory, as the user named it."""
+        ...
 
     @property
     def root(self) -> str:
         """The directory, by a name that means the same in every process."""
+        ...
 
     def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
         """Yield all files, or those in a directory; in no order. Raises: StoreError."""
+        ...
 
     def look(self, path: str) -> Listed | None:
         """Return the current file; None for none. Raises: StoreError."""
+        ...
 
     def read(self, path: str, most: int | None = None) -> bytes:
         """Return a file's bytes, ``most`` at most. Raises: FileNotFoundError; StoreError."""
+        ...
 
     def open(self, path: str) -> BinaryIO:
         """Open a file, to be read and sought. Raises: OSError; StoreError."""
+        ...
 
     def sum_of(self, path: str) -> tuple[int, str]:
         """Return size and SHA-256 of a file as it is stored. Raises: OSError; StoreError."""
+        ...
 
     def put(self, path: str, value: bytes) -> None:
         """Write a file whole; replace an existing one. Raises: StoreError."""
+        ...
 
 
 def open_store(source: str) -> Store:
@@ -201,7 +209,8 @@ class LocalStore:
                 raise StoreError(f"{self.folder}: is not a directory")
             raise StoreError(f"{self.folder}: there is no such directory")
         # One directory's names at a time: no list of all of them is held here.
-        waiting = [(str(top), f"{under}/" if under else "")]
+        folder = str(top)
+        waiting = [(folder, f"{under}/" if under else "")]
         followed: set[str] = set()
         try:
             while waiting:
