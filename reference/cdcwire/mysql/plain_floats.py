@@ -8,9 +8,8 @@ import re
 from cdcwire.golang.numbers import plain_digits, usual_text32
 from cdcwire.model.floats import narrow_float32, read_float32, shortest_digits
 
-FLOAT_PATTERN = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-MAX_FLOAT_CHARACTERS = 2048  # plain digits of a double are up to 1078
-_FLOAT = re.compile(FLOAT_PATTERN)
+_MAX_CHARACTERS = 2048  # plain digits of a double are up to 1078
+_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def float_text(value: float, bits: int) -> str:
@@ -44,7 +43,7 @@ def read_double(text: str) -> float:
 
 
 def _check_float(text: str) -> None:
-    if len(text) > MAX_FLOAT_CHARACTERS or not _FLOAT.fullmatch(text):
+    if len(text) > _MAX_CHARACTERS or not _FLOAT.fullmatch(text):
         raise ValueError(f"{text!r:.40} is not a number")
 
 

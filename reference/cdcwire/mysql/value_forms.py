@@ -12,9 +12,15 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from cdcwire.core.compiled import Irregular
-from cdcwire.core.json_strings import unescaped
+from cdcwire.core.json_strings import ONCE, unescaped
+from cdcwire.model.floats import read_float32
 
 Read: TypeAlias = Callable[[str], Any]
+
+NUMBER = (
+    rf"-?(?:0|[1-9][0-9]{{0,60}}{ONCE})(?:\.[0-9]{{1,300}}{ONCE})?(?:[eE][+-]?[0-9]{{1,3}}{ONCE})?"
+)
+"""The pattern of a number in JSON, but for those with very many digits."""
 
 READING_NAMES: Mapping[str, Any] = MappingProxyType(
     {"Irregular": Irregular, "unescaped": unescaped}
@@ -47,6 +53,25 @@ def number_form(text: str, low: int, high: int) -> Form:
     return Form(text, few={str(value): value for value in range(low, high)})
 
 
+def float_form(bits: int) -> Form:
+    """Return how numbers are read as floats of 32 or 64 bits. An infinity is irregular."""
+    return Form(NUMBER, read=_read_float if bits == 32 else _read_double)
+
+
+def _read_float(text: str) -> float:
+    return _finite(read_float32(text))
+
+
+def _read_double(text: str) -> float:
+    return _finite(float(text))
+
+
+def _finite(number: float) -> float:
+    if number - number:  # infinity less itself is not a number
+        raise Irregular
+    return number
+
+
 def reading_lines(form: Form, value: str, index: int, names: dict[str, Any]) -> list[str]:
     """Return what is done with a text that is not NULL; nothing if it is the value.
 
@@ -65,5 +90,7 @@ def reading_lines(form: Form, value: str, index: int, names: dict[str, Any]) -> 
         return [f"if '\\\\' in {value}: {value} = unescaped({value})"]
     if form.read is None:
         return []
+    if form.read is _read_double:  # without a call
+        return [f"{value} = float({value})", f"if {value} - {value}: raise Irregular"]
     names[f"read{index}"] = form.read
     return [f"{value} = read{index}({value})"]

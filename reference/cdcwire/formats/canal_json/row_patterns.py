@@ -25,9 +25,14 @@ from cdcwire.formats.canal_json.values import (
     NUMBER_PATTERN,
 )
 from cdcwire.model import kinds
-from cdcwire.model.floats import read_float32
-from cdcwire.mysql.plain_floats import FLOAT_PATTERN, MAX_FLOAT_CHARACTERS
-from cdcwire.mysql.value_forms import READING_NAMES, Form, Read, number_form, reading_lines
+from cdcwire.mysql.value_forms import (
+    READING_NAMES,
+    Form,
+    Read,
+    float_form,
+    number_form,
+    reading_lines,
+)
 from cdcwire.mysql.value_texts import integer_range, pattern
 from cdcwire.mysql.values import is_vector_text
 
@@ -54,7 +59,7 @@ def form_of(kind: kinds.Type) -> Form:
         case kinds.SetType():
             return number_form(NUMBER_PATTERN, 0, 1 << MAX_BITS)
         case kinds.FloatType(bits):
-            return Form(FLOAT_PATTERN, read=_read_float if bits == 32 else _read_double)
+            return float_form(bits)
         case (
             kinds.DecimalType()
             | kinds.DateType()
@@ -184,20 +189,6 @@ def _read_bytes(inside: str) -> bytes:
     if "\\" in inside:
         inside = scanstring(inside + '"', 0)[0]
     return inside.encode("latin-1")
-
-
-def _read_float(text: str) -> float:
-    number = read_float32(text)
-    if number - number or len(text) > MAX_FLOAT_CHARACTERS:  # inf less itself is not a number
-        raise Irregular
-    return number
-
-
-def _read_double(text: str) -> float:
-    number = float(text)
-    if number - number or len(text) > MAX_FLOAT_CHARACTERS:
-        raise Irregular
-    return number
 
 
 def _read_vector(inside: str) -> str:

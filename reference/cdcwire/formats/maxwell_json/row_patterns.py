@@ -41,9 +41,15 @@ from cdcwire.formats.maxwell_json.values import (
     as_read,
 )
 from cdcwire.model import kinds
-from cdcwire.model.floats import read_float32
 from cdcwire.model.kinds import Column
-from cdcwire.mysql.value_forms import READING_NAMES, Form, number_form, reading_lines
+from cdcwire.mysql.value_forms import (
+    NUMBER,
+    READING_NAMES,
+    Form,
+    float_form,
+    number_form,
+    reading_lines,
+)
 from cdcwire.mysql.value_texts import integer_range, pattern
 
 Images = tuple[Layout, Values, "Layout | None", "Values | None"]
@@ -56,14 +62,12 @@ Codes = tuple["str | None", ...]
 Shape = tuple[tuple[str, bool], ...]
 
 _INT = "(?:0|-?[1-9][0-9]{0,17})"  # any of these fits into 64 bits
-_NUMBER = r"-?(?:0|[1-9][0-9]{0,60}@)(?:\.[0-9]{1,300}@)?(?:[eE][+-]?[0-9]{1,3}@)?"
-_NUMBER = _NUMBER.replace("@", ONCE)
 # Without an exponent; so few digits that none of them is counted as one that a scale adds.
 _FRACTION = r"\.[0-9]{1,60}" + ONCE
 _DECIMAL = rf"-?(?:0|[1-9][0-9]{{0,64}}{ONCE})(?:{_FRACTION})?"
 _BASE64 = f"[A-Za-z0-9+/]*{ONCE}={{0,2}}"
 _PLAIN_STRING = rf'"[^"\\\x00-\x1f]*{ONCE}"'  # without escapes
-_SCALAR = f"(?:{_PLAIN_STRING}|{_NUMBER}|true|false|null)"
+_SCALAR = f"(?:{_PLAIN_STRING}|{NUMBER}|true|false|null)"
 _TEXTS = f'(?:"{STRING}"(?:,(?=")|(?=\\])))*{ONCE}'
 _END_OF_ITEM = '(?:,(?=")|(?=\\}))'
 _JSON_LEVELS = 3
@@ -73,7 +77,7 @@ MEMBERS = re.compile(
     f'(?:,"xid":({_INT}))?(?:,"xoffset":({_INT}))?(?:,"commit":(true))?'
     f'(?:,"position":"({STRING})")?(?:,"gtid":(?:"({STRING})"|null))?'
     f'(?:,"server_id":({_INT}))?(?:,"thread_id":({_INT}))?(?:,"schema_id":({_INT}))?'
-    f'(?:,"push_ts":({_NUMBER}))?(?:,"comment":"({STRING})")?'
+    f'(?:,"push_ts":({NUMBER}))?(?:,"comment":"({STRING})")?'
     rf'(?:,"primary_key":\[(?:{_SCALAR}(?:,(?!\])|(?=\])))*\])?'
     rf'(?:,"primary_key_columns":(\[{_TEXTS}\]))?,"data":\{{'
 )
@@ -200,7 +204,7 @@ def _form(kind: kinds.Type) -> Form:
         case kinds.YearType():
             return Form("(?:0|[1-9][0-9]{0,3})", within=(0, YEAR_END))
         case kinds.FloatType(bits):
-            return Form(_NUMBER, read=_read_float if bits == 32 else _read_double)
+            return float_form(bits)
         case kinds.DecimalType():
             return Form(_DECIMAL)
         case kinds.TextType() | kinds.EnumType():
@@ -214,7 +218,7 @@ def _form(kind: kinds.Type) -> Form:
         case kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return Form(pattern(replace(kind, fraction=None)))
         case kinds.JsonType():
-            return Form(f"{_NUMBER}|{_json_pattern()}", read=_read_json)
+            return Form(f"{NUMBER}|{_json_pattern()}", read=_read_json)
         case _:
             raise Irregular
 
@@ -226,7 +230,7 @@ def _json_pattern(levels: int = _JSON_LEVELS) -> str:
     """
     if not levels:
         return "true|false"
-    item = f"(?:{_PLAIN_STRING}|{_NUMBER}|null|{_json_pattern(levels - 1)})"
+    item = f"(?:{_PLAIN_STRING}|{NUMBER}|null|{_json_pattern(levels - 1)})"
     return (
         rf"true|false|\[(?:{item}(?:, ?(?!\])|(?=\])))*\]"
         rf'|\{{(?:{_PLAIN_STRING}: ?{item}(?:, ?(?=")|(?=\}})))*\}}'
@@ -305,10 +309,7 @@ class _Code:
         """Return what makes the value of the groups, and its code where it needs one."""
         reading, value = self.readings[index], f"{letter}{index}"
         if reading.form is not None:
-            if reading.form.read is _read_double:
-                lines = [f"{value} = float({value})", f"if {value} - {value}: raise Irregular"]
-            else:
-                lines = reading_lines(reading.form, value, index, self.names)
+            lines = reading_lines(reading.form, value, index, self.names)
             return [f"if {value} is not None:", *indented(lines)] if lines else []
         if not reading.is_wanted:
             lines = [f"if {value}t is not None and '\\\\' in {value}t: unescaped({value}t)"]
@@ -343,7 +344,7 @@ def _value_pattern(reading: _Reading) -> str:
         rf"(-?(?:0|[1-9][0-9]{{0,64}}{ONCE}){_FRACTION}(?=[,}}]))",
     ]
     if not reading.is_wanted:
-        choices[2] = f"({_NUMBER})"
+        choices[2] = f"({NUMBER})"
     if reading.has_json:
         choices.append(f"({_json_pattern()})")
     return f"(?:{'|'.join(choices)}|null)"
@@ -351,20 +352,6 @@ def _value_pattern(reading: _Reading) -> str:
 
 def _tuple(letter: str, places: Sequence[int]) -> str:
     return f"({''.join(f'{letter}{place}, ' for place in places)})"
-
-
-def _read_float(text: str) -> float:
-    number = read_float32(text)
-    if number - number:  # infinity less itself is not a number
-        raise Irregular
-    return number
-
-
-def _read_double(text: str) -> float:
-    number = float(text)
-    if number - number:
-        raise Irregular
-    return number
 
 
 def _read_labels(text: str) -> str:
