@@ -48,9 +48,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collect what tests leave without looking at all that was imported and collected."""
-    gc.enable()
+    """Look seldom for garbage, and not in all that was imported: it took a tenth of the time."""
     gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture

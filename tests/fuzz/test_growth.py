@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -33,6 +34,13 @@ RIGHT = get_format(NAME)
 SMALLER = replace(SMALL, bytes=1 << 16, explained=1 << 16)
 # One of each kind of bytes: binary, lines, JSON in binary frames, JSON with schemas.
 OF_EACH_CHANGE = ("craft", "csv", "open-protocol", "debezium-json")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heap_of_others() -> None:
+    """Freeze what other tests have left: all garbage is collected before memory is measured."""
+    gc.collect()
+    gc.freeze()
 
 
 def found_in(
