@@ -13,8 +13,35 @@ const OPERATIONS = { c: "insert", u: "update", d: "delete", r: "read" };
 const IMAGES = { c: [["after"], []], r: [["after"], []], u: [["after"], ["before"]], d: [["before"], []], t: [[], []] };
 const SNAPSHOTS = ["true", "last", "false", "incremental", "first", "first_in_data_collection", "last_in_data_collection"];
 const BOUNDARY = ["status", "id", "event_count", "data_collections"];
+const NOTIFICATION = ["id", "type", "aggregate_type", "additional_data", "timestamp"];
 // They send the whole row before a delete; REPLICA IDENTITY is PostgreSQL's.
 const WHOLE_DELETES = ["mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess", "ticdc"];
+// The members of `source` that a connector has besides those of all: texts and integers.
+const POSTGRESQL = [["origin"], ["lsn", "txId", "xmin", "origin_lsn"]];
+const MYSQL = [["file", "gtid", "query"], ["pos", "row", "server_id", "thread"]];
+const ORACLE_TEXTS = ["txId", "lcr_position", "rs_id", "user_name", "redo_sql", "row_id", "start_scn"];
+const MEMBERS = {
+  __proto__: null,
+  postgresql: POSTGRESQL,
+  opengauss: POSTGRESQL,
+  "drs-opengauss-json": POSTGRESQL,
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  sqlserver: [["commit_lsn", "change_lsn"], ["event_serial_no"]],
+  oracle: [ORACLE_TEXTS, ["ssn", "redo_thread", "commit_ts_ms", "start_ts_ms", "txSeq"]],
+  db2: [["commit_lsn", "change_lsn"], []],
+  informix: [["txId", "commit_lsn", "change_lsn", "begin_lsn"], []],
+  vitess: [["vgtid", "shard", "keyspace"], []],
+};
+const EITHER = ["lsn", "txId", "xmin", "scn", "commit_scn"]; // texts or integers where a connector does not decide it
+// prettier-ignore
+const POSITIONS = [
+  "lsn", "tx_id", "file", "pos", "row", "gtid", "server_id", "commit_lsn", "change_lsn", "event_serial_no", "commit_scn", "scn",
+  "rs_id", "ssn",
+];
+const OTHER_NAMES = { txId: "tx_id", txSeq: "tx_seq" };
+const INTEGERS = ["int8", "int16", "int32", "int64"];
+const PHYSICAL_TABLE = "__dbz__physicalTableIdentifier"; // ByLogicalTableRouter adds it to keys
 const CDL_CONNECTORS = ["postgresql", "opengauss", "drs-opengauss-json"];
 
 const fail = (problem) => {
@@ -25,13 +52,11 @@ export function decodeMessage({ key, value }, { options, tables = [] }) {
   const keyRow = key === null ? null : inside(["key"], () => readConnect(key, options));
   if (value === null) return [tombstone(key)];
   const isStrict = option(options, "lint", "") === "strict";
-  return [
-    inside(["value"], () => {
-      const { schema, value: payload } = readConnect(value, options, (json) => defineRows(json, tables));
-      if (schema.type !== "struct" || payload === null) fail("a message is a struct");
-      return eventOf(structOf(payload, schema), keyRow, { options, isStrict });
-    }),
-  ];
+  return inside(["value"], () => {
+    const { schema, value: payload } = readConnect(value, options, (json) => defineRows(json, tables));
+    if (schema.type !== "struct" || payload === null) fail("a message is a struct");
+    return [eventOf(structOf(payload, schema), keyRow, { options, isStrict })].flat();
+  });
 }
 
 function defineRows(json, tables) {
@@ -55,7 +80,7 @@ function structOf(value, schema) {
     get,
     text: (name) => get(name, "string"),
     neededText: (name) => needed(name, get(name, "string")),
-    integer: (name) => get(name, "int8", "int16", "int32", "int64"),
+    integer: (name) => get(name, ...INTEGERS),
     neededInteger: (name) => needed(name, get(name, "int64", "int32")),
     struct: (name) => {
       const found = get(name, "struct");
@@ -69,8 +94,10 @@ function eventOf(message, key, rules) {
     const op = message.neededText("op");
     return op === "m" ? logicalMessage(message) : changeOf(op, message, key, rules);
   }
+  if (message.has("tableChanges")) return schemaChanges(message, rules);
   const names = [...message.value.keys()].filter((name) => !["ts_ms", "ts_us", "ts_ns"].includes(name));
   if (message.has("status") && names.every((name) => BOUNDARY.includes(name))) return boundaryOf(message);
+  if (message.has("aggregate_type") && names.every((name) => NOTIFICATION.includes(name))) return [];
   if (!message.has("ts_ms") || names.length > 0) fail("this is not a message of Debezium");
   const event = { kind: "progress", what: "heartbeat", position: { sent_ms: String(message.neededInteger("ts_ms")) } };
   const server = key?.value?.get?.("serverName");
@@ -114,7 +141,8 @@ function checkCdl(message, isStrict) {
 
 function keyOf(struct) {
   if (struct === null || struct === undefined) return [];
-  return struct instanceof Map ? [...struct.keys()] : fail("a key is a struct");
+  if (!(struct instanceof Map)) fail("a key is a struct");
+  return [...struct.keys()].filter((name) => name !== PHYSICAL_TABLE);
 }
 
 function readImages(op, message, placeholder) {
@@ -136,21 +164,35 @@ function readSource(source, isStrict) {
     source_name: source.neededText("name"),
   };
   const position = {};
-  for (const name of ["snapshot", "sequence", "gtid"]) if (source.text(name) !== null) extra[name] = source.text(name);
-  if (source.integer("xmin") !== null) extra.xmin = String(source.integer("xmin"));
+  for (const name of ["snapshot", "sequence"]) if (source.text(name) !== null) extra[name] = source.text(name);
   for (const name of ["ts_us", "ts_ns"]) if (source.integer(name) !== null) extra[`source_${name}`] = String(source.integer(name));
-  if (source.integer("lsn") !== null) position.lsn = String(source.integer("lsn"));
-  const id = extra.connector === "oracle" ? source.text("txId") : source.integer("txId");
-  if (id !== null) position.tx_id = String(id);
+  const [texts, integers] = MEMBERS[extra.connector] ?? [[], []];
+  for (const member of new Set([...texts, ...integers, ...EITHER])) {
+    const types = [...(integers.includes(member) ? [] : ["string"]), ...(texts.includes(member) ? [] : INTEGERS)];
+    const value = source.get(member, ...types);
+    const name = OTHER_NAMES[member] ?? member;
+    if (value !== null && member !== "keyspace") (POSITIONS.includes(name) ? position : extra)[name] = String(value);
+  }
   position.commit_ms = String(source.neededInteger("ts_ms"));
   if (isStrict && extra.snapshot && !SNAPSHOTS.includes(extra.snapshot)) fail(`snapshot ${extra.snapshot}`);
   return { position, extra };
 }
 
 function tableOf(source) {
-  const [database, schema, table] = [source.neededText("db"), source.text("schema"), source.neededText("table")];
-  if (schema === null) return { schema: database, table };
-  return database === "" ? { schema, table } : { database, schema, table };
+  source.neededText("table");
+  return namesOf(source);
+}
+
+/** The names in `source`; a statement about a database has no table. */
+function namesOf(source) {
+  const [database, table] = [source.neededText("db"), source.text("table")];
+  const isVitess = source.text("connector") === "vitess";
+  const schema = (isVitess ? source.text("keyspace") : null) ?? source.text("schema");
+  return {
+    ...(schema === null || database === "" ? {} : { database }),
+    schema: schema ?? database,
+    ...(table === null ? {} : { table }),
+  };
 }
 
 function addTimes(message, position, extra) {
@@ -171,6 +213,54 @@ function addTransaction(message, position, extra) {
   extra.transaction_id = transaction.neededText("id");
   position.tx_order = String(transaction.neededInteger("total_order"));
   extra.data_collection_order = String(transaction.neededInteger("data_collection_order"));
+}
+
+// ---- schema changes --------------------------------------------------------------------------------------------
+
+const ID_LIMIT = 8192;
+const QUOTED = /"(?:[^"]|"")*"/g;
+const LAST_NAMES = /"(?:[^"]|"")*"(?:\."(?:[^"]|"")*")*$/;
+const CHANGE_TYPES = { CREATE: "create", ALTER: "alter", DROP: "erase" };
+const STATEMENTS = [
+  [/^rename\s|^alter\s+table\s+\S+\s+rename\s+(to\s|as\s)?\S+\s*$/, "rename"],
+  [/^create\s+(unique\s+|fulltext\s+|spatial\s+)?index\s/, "cindex"],
+  [/^drop\s+index\s/, "dindex"],
+  [/^truncate\s/, "truncate"],
+  [/^create\s/, "create"],
+  [/^drop\s/, "erase"],
+  [/^alter\s/, "alter"],
+];
+
+/** An event per table of a message that has `tableChanges`. */
+function schemaChanges(message, { isStrict }) {
+  const source = message.struct("source") ?? fail("source is missing");
+  const { position, extra } = inside(["source"], () => readSource(source, isStrict));
+  addTimes(message, position, extra);
+  const query = message.text("ddl");
+  const tableChanges = message.get("tableChanges", "array") ?? fail("tableChanges is null");
+  const changes = tableChanges.map((change) => changeOfTable(change, query));
+  if (changes.length === 0) changes.push({ what: statementKind(query) ?? "query", ...namesOf(source), table: source.text("table") || null });
+  return changes.map((change) => ({
+    ...{ kind: "ddl", ...change, position, extra },
+    ...(query === null ? {} : { query }),
+  }));
+}
+
+/** The kind of a change and the names of its table; a table that is renamed has its old name before the new one. */
+function changeOfTable(change, query) {
+  const [type, id] = change instanceof Map ? [change.get("type"), change.get("id")] : [];
+  if (!Object.hasOwn(CHANGE_TYPES, type)) fail("a change of a table has one of the types CREATE, ALTER and DROP");
+  if (typeof id !== "string" || id.length > ID_LIMIT) fail("a change of a table has an id");
+  const names = id.match(LAST_NAMES)?.[0].match(QUOTED) ?? fail(`the id ${id.slice(0, 40)} has no names`);
+  const [table, schema, database] = names.map((name) => name.slice(1, -1).replaceAll('""', '"')).reverse();
+  return { what: statementKind(query) ?? CHANGE_TYPES[type], ...(database === undefined ? {} : { database }), schema, table };
+}
+
+/** Null without a statement. */
+function statementKind(query) {
+  if (query === null) return null;
+  const words = query.trim().replace(/;$/, "").toLowerCase();
+  return STATEMENTS.find(([pattern]) => pattern.test(words))?.[1] ?? "query";
 }
 
 // ---- other messages --------------------------------------------------------------------------------------------

@@ -63,7 +63,33 @@ test("debezium-json: a message breaks the format", () => {
   assert.throws(() => decode(debezium, { schema: key.schema }), Rejection);
 });
 
+const change = (type, id, ddl) => ({ source: { ...source, table: null }, ts_ms: 3, ddl, tableChanges: [{ type, id, table: null }] });
+
+test("debezium-json: a schema change per table", () => {
+  const kindOf = (type, ddl) => decode(debezium, change(type, '"d"."s"."t"', ddl))[0].what;
+  const [event] = decode(debezium, change("ALTER", '"d"."s"."old","d"."s"."a""b"', "ALTER TABLE old RENAME TO x;"));
+  assert.deepEqual([event.what, event.database, event.schema, event.table], ["rename", "d", "s", 'a"b']);
+  assert.deepEqual([event.position.lsn, event.query], ["2", "ALTER TABLE old RENAME TO x;"]);
+  assert.deepEqual([kindOf("ALTER", "CREATE UNIQUE INDEX i ON t (a)"), kindOf("DROP", "drop index i"), kindOf("DROP", null)], ["cindex", "dindex", "erase"]);
+  const [whole] = decode(debezium, { ...change("ALTER", "", "DROP DATABASE d"), tableChanges: [] });
+  assert.deepEqual([whole.what, whole.database, whole.schema, whole.table], ["erase", "d", "s", null]);
+  for (const tableChanges of [null, [1], [{ type: "X", id: '"t"' }], [{ type: "ALTER", id: "t" }]])
+    assert.throws(() => decode(debezium, { ...change("ALTER", "", null), tableChanges }), Rejection);
+});
+
+test("debezium-json: members of the source, by connector", () => {
+  const positionOf = (members) => decode(debezium, { op: "t", source: { ...source, ...members }, before: null, after: null })[0].position;
+  const { file, pos } = positionOf({ connector: "mysql", file: "f", pos: 4 });
+  assert.deepEqual([file, pos], ["f", "4"]);
+  assert.equal(positionOf({ connector: "informix", txId: "5" }).tx_id, "5");
+  for (const members of [{ connector: "mysql", file: 4 }, { connector: "mysql", pos: "4" }, { connector: "informix", txId: 5 }])
+    assert.throws(() => positionOf(members), Rejection);
+});
+
 test("debezium-json: other messages", () => {
+  const note = { id: "1", type: "STARTED", aggregate_type: "Initial Snapshot", additional_data: {}, timestamp: 4 };
+  assert.deepEqual(decode(debezium, note), []);
+
   assert.equal(decode(debezium, { ts_ms: 7 })[0].what, "heartbeat");
   assert.equal(decode(debezium, { status: "BEGIN", id: "1" })[0].what, "begin");
   assert.deepEqual(decode(debezium, null, {}, key)[0].extra, { message_key: { bytes: bytes(key).toString("base64") } });
