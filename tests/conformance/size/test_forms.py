@@ -149,7 +149,7 @@ def test_compression_without_its_library_names_the_extra() -> None:
         "zlib",
         "gzip",
     ]
-    with pytest.raises(MissingExtraError, match=r"cramjam: pip install '"):
+    with pytest.raises(MissingExtraError, match=r"cramjam \(extra size\): pip install '"):
         compressions(["zstd"])
 
 
@@ -157,5 +157,5 @@ def test_compression_without_its_library_names_the_extra() -> None:
 def test_picture_without_its_library_names_the_extra(
     small_results: SizeResults, tmp_path: Path
 ) -> None:
-    with pytest.raises(MissingExtraError, match=r"matplotlib: pip install '"):
+    with pytest.raises(MissingExtraError, match=r"matplotlib \(extra size\): pip install '"):
         picture(small_results, tmp_path / "sizes.svg")

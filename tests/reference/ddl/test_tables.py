@@ -310,7 +310,7 @@ def test_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(extras, "import_module", missing)
-    with pytest.raises(MissingExtraError, match=r"sqlglot: pip install '"):
+    with pytest.raises(MissingExtraError, match=r"sqlglot \(extra ddl\): pip install '"):
         parse_ddl("create table t (a int)")
 
 
