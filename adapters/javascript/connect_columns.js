@@ -175,20 +175,23 @@ function instantText(text) {
 function shiftedText(text) {
   const [all, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] = TEXT.exec(text) ?? [];
   const date = new Date(0);
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const cycles = Math.trunc(Number(year) / 400) * 400; // the calendar repeats, and a Date ends before PostgreSQL's last year
+  date.setUTCFullYear(Number(year) - cycles, Number(month) - 1, Number(day));
   date.setUTCHours(Number(hour), Number(minute), Number(second));
   const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && date.getUTCHours() === Number(hour);
   if (all === undefined || !isDate || minute > "59" || second > "59") throw new Rejection(`${text.slice(0, 40)} is not a date and time`);
   const [, sign, ...parts] = /^([+-])([0-9]{2}):?([0-9]{2})(?::([0-9]{2}))?$/.exec(zone) ?? [null, "+", "0"];
   const [hours, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));
   const offset = (hours * 3600 + minutes * 60 + seconds) * 1000;
-  return utcText(date.valueOf() + (sign === "-" ? offset : -offset), fraction);
+  return utcText(date.valueOf() + (sign === "-" ? offset : -offset), fraction, cycles);
 }
 
-function utcText(ms, fraction) {
+/** `cycles`: years to add, a multiple of 400. */
+function utcText(ms, fraction, cycles = 0) {
   const date = new Date(ms);
   if (Number.isNaN(date.valueOf())) throw new Rejection(`${ms} milliseconds are not a date and time`);
-  const [, year, rest] = /^([+-]?[0-9]+)(-.{14})/.exec(date.toISOString());
-  const years = year.replace(/^([+-])0{1,2}(?=[0-9]{4})/, "$1");
-  return `${years}${rest.replace("T", " ")}${fraction && `.${fraction}`}`;
+  const year = date.getUTCFullYear() + cycles;
+  const [rest] = /-.{14}(?=\.)/.exec(date.toISOString());
+  const sign = year < 0 ? "-" : year > 9999 ? "+" : "";
+  return `${sign}${String(Math.abs(year)).padStart(4, "0")}${rest.replace("T", " ")}${fraction && `.${fraction}`}`;
 }

@@ -65,6 +65,18 @@ test("debezium-json: a message breaks the format", () => {
 
 const change = (type, id, ddl) => ({ source: { ...source, table: null }, ts_ms: 3, ddl, tableChanges: [{ type, id, table: null }] });
 
+test("debezium-json: a ZonedTimestamp in any year of PostgreSQL", () => {
+  const zoned = struct([field("z", "string", { name: "io.debezium.time.ZonedTimestamp" })], { field: "after" });
+  const { schema, payload } = envelope({ before: null, source, op: "c", ts_ms: 3 });
+  const fields = schema.fields.map((each) => (each.field === "after" ? zoned : each));
+  const read = (z) => decode(debezium, { schema: { ...schema, fields }, payload: { ...payload, after: { z } } })[0].after.z.value;
+  assert.equal(read("+294276-12-31T23:59:59.999999Z"), "+294276-12-31 23:59:59.999999");
+  assert.equal(read("9999-12-31T23:00:00-02:00"), "+10000-01-01 01:00:00");
+  assert.equal(read("-4712-01-01T00:30:00+01:00"), "-4713-12-31 23:30:00");
+  assert.equal(read("0001-02-03T04:05:06Z"), "0001-02-03 04:05:06");
+  assert.throws(() => read("1900-02-29T00:00:00Z"), Rejection);
+});
+
 test("debezium-json: a schema change per table", () => {
   const kindOf = (type, ddl) => decode(debezium, change(type, '"d"."s"."t"', ddl))[0].what;
   const [event] = decode(debezium, change("ALTER", '"d"."s"."old","d"."s"."a""b"', "ALTER TABLE old RENAME TO x;"));
