@@ -29,7 +29,8 @@ const headerOf = (headers, name) =>
   Object.entries(headers ?? {}).find(([each]) => each.toLowerCase() === name)?.[1];
 
 /** Whether a message is a body, where `encoding=auto` leaves it open whether it is one record. */
-export function isBody({ value, headers }) {
+export function isBody({ value, headers }, options) {
+  if (option(options, "content-encoding", "none") !== "none") return true;
   if (CONTENT_TYPES[headerOf(headers, "content-type")] || headerOf(headers, "content-encoding")) return true;
   if (value.subarray(0, 4).equals(MAGIC)) return true;
   try {

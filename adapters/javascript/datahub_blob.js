@@ -40,7 +40,7 @@ const KINDS = { BOOLEAN: "bool", DOUBLE: "float64", DATE: "timestamp", BYTES: "b
 export function decodeMessage(message, request) {
   if (message.value === null) throw new Rejection("a message without a record");
   const encoding = option(request.options, "encoding", "record");
-  if (encoding === "record" || (encoding === "auto" && !isBody(message))) return [readRecord(message.value, request.options)];
+  if (encoding === "record" || (encoding === "auto" && !isBody(message, request.options))) return [readRecord(message.value, request.options)];
   return readBody(message, request.options, null).map(({ fields: [bytes], at }, index) =>
     inside(["Records", index], () => {
       if (bytes === null) throw new Rejection("a blob that is NULL", at);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deflateSync } from "node:zlib";
 
 import { crc32c } from "../checksums.js";
 import * as blob from "../datahub_blob.js";
@@ -34,6 +35,12 @@ test("datahub-blob: half of an update", () => {
   assert.deepEqual([event.op, event.half, event.schema, event.table, event.key], ["update", "after", "d", "t", ["id"]]);
   assert.deepEqual(event.position, { sequence_id: "7", commit_ms: "9" });
   assert.deepEqual(event.after, { id: { type: "int64", value: "1" }, at: null });
+});
+
+test("datahub-blob: encoding=auto opens a compressed body without headers", () => {
+  const body = { Action: "pub", Records: [{ Data: Buffer.from(record()).toString("base64") }] };
+  const options = { encoding: "auto", "content-encoding": "deflate" };
+  assert.deepEqual(decode(blob, deflateSync(JSON.stringify(body)), { options }), decode(blob, record()));
 });
 
 test("datahub-blob: a record breaks the format", () => {
