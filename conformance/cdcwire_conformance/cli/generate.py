@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from cdcwire.cli.context import (
     context_from,
 )
 from cdcwire.console.problems import integer_argument, jobs_argument, positive_argument
+from cdcwire.console.visible import visible, without_secrets
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import parse_options
@@ -156,6 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
     if is_prefix:
         _need_one_job(arguments, "a storage prefix")
         _write_prefix(arguments, context, tables, events)
+        _note_written(arguments)
         return 0
     for name in ("restarts", "write_order", "transaction_atomicity"):
         if getattr(arguments, name) is not None:
@@ -187,7 +190,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{rows} rows that {arguments.format} does not carry: {error}") from error
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
+    _note_written(arguments)
     return 0
+
+
+def _note_written(arguments: argparse.Namespace) -> None:
+    changes = "1 row change" if arguments.rows == 1 else f"{arguments.rows:,} row changes"
+    text = f"wrote {changes} as {arguments.format} to {arguments.to}"
+    print(visible(f"cdcwire {NAME}: {without_secrets(text)}"), file=sys.stderr)
 
 
 @contextmanager

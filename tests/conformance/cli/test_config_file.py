@@ -101,4 +101,5 @@ def test_command_line_overrides_the_file(
     assert Path("feed/messages.jsonl").read_bytes() != nine
     assert main(["generate", "craft", "--rows", "1", "--seed", "9", "--to", "other"]) == 0
     assert Path("other/messages.jsonl").read_bytes() == nine
-    assert capsys.readouterr().err == ""
+    wrote = "cdcwire generate: wrote 1 row change as craft to"
+    assert capsys.readouterr().err == f"{wrote} feed\n{wrote} feed\n{wrote} other\n"

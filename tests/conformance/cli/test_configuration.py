@@ -87,7 +87,10 @@ def test_a_feed_is_made_and_read_by_its_sink_uri_alone(
     _, err = stdout_of(
         capsys, "generate", "auto", "--rows", "5", "--to", feed, "--sink-uri", CANAL_URI
     )
-    assert err == ("cdcwire generate: sink URI: canal-json --option enable-tidb-extension=true\n")
+    assert err == (
+        "cdcwire generate: sink URI: canal-json --option enable-tidb-extension=true\n"
+        f"cdcwire generate: wrote 5 row changes as canal-json to {feed}\n"
+    )
     by_uri, _ = stdout_of(capsys, "decode", "auto", feed, "--sink-uri", CANAL_URI)
     by_name, _ = stdout_of(
         capsys, "decode", "canal-json", feed, "--option", "enable-tidb-extension=true"
