@@ -261,6 +261,7 @@ def test_generated_feeds_are_compared_without_options(
     for name, options in (("datahub-tuple", []), ("craft", []), ("canal-json", extension)):
         target = ["--to", str(tmp_path / name), "--rows", "20", "--workload", "orders-10"]
         assert main(["generate", name, *target, *options]) == 0
+    capsys.readouterr()
     folders = [f"auto:file:{tmp_path / name}" for name in ("craft", "canal-json")]
     assert main(["compare", *folders]) == 0
     out, err = capsys.readouterr()
