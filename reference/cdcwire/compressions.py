@@ -16,6 +16,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint
+from cdcwire.extras import MissingExtraError, load_extra
 
 _NO_ROOM = "failed to write whole buffer"
 _FIRST_ROOM = 1 << 12
@@ -30,8 +31,8 @@ def known_compressions() -> Mapping[str, Compression]:
     The mapping is empty if cramjam is not installed.
     """
     try:
-        import cramjam
-    except ImportError:
+        cramjam = load_extra("cramjam", "compression", "decompressing")
+    except MissingExtraError:
         return MappingProxyType({})
     error = cramjam.DecompressionError
     lz4 = _Checked(cramjam.lz4.decompress, error)
