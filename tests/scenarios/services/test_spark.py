@@ -79,6 +79,27 @@ def test_topic_and_files_give_the_same_rows(
         assert described.rows == sum(map(len, found.values())) >= ROWS
 
 
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("format_name", ["debezium-json", "maxwell-json", "canal-json"])
+def test_format_of_a_topic_is_identified(
+    kafka: Kafka, new_name: NewName, capsys: pytest.CaptureFixture[str], format_name: str
+) -> None:
+    with recorded(
+        f"spark/identify-{format_name}",
+        f"a topic of {format_name} is identified",
+        "The format of a topic's messages is found from a sample that Spark reads; each reason "
+        "names the partition and the offset.",
+    ) as result:
+        partitions = make_partitions(format_name, ROWS, PARTITIONS)
+        messages = [partition.messages for partition in partitions]
+        url = topic_of(kafka, new_name("identify"), messages)
+        assert main(["identify", url]) == 0
+        found = capsys.readouterr().out
+        assert found.startswith(f"{format_name}: sure\n")
+        assert "(partition 0, offset 0, " in found
+        result.figures = {"messages": sum(map(len, messages))}
+
+
 def message_numbers(folder: Path) -> dict[tuple[str, int], tuple[int, int]]:
     """Partition and offset of each line, by its file and its byte."""
     found = {}
