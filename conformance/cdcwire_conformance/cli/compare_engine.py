@@ -10,6 +10,8 @@ from cdcwire.console.usage import UsageError
 from cdcwire.extras import MissingExtraError, load_extra
 from cdcwire.files.line_files import UNPACKED, is_compressed
 from cdcwire.files.stores import is_url
+from cdcwire.identify.auto import AUTO
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.compare_arguments import (
     EMBEDDED,
     MAX_BYTES,
@@ -32,7 +34,8 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
     command has two feeds. ``--right-binary`` is of the table itself. Raises: UsageError,
     SourceError.
     """
-    _check_no_export(arguments.right)
+    for place in (arguments.left, arguments.right):
+        _check_no_export(place)
     if parse_table_url(arguments.left) is not None:
         raise UsageError("a table is the second argument, after the feed")
     table = parse_table_url(arguments.right)
@@ -56,15 +59,30 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
 
 
 def _check_no_export(place: str) -> None:
-    """Refuse a bare file that a database wrote. Raises: UsageError."""
-    file = Path(place)
-    if file.suffix == ".csv" and file.is_file():
-        raise UsageError(f"{place!r}: a table as CSV is {CSV}:file:{place}, with definitions")
-    if file.suffix == ".sql" and file.is_file():
+    """Refuse a file that a database wrote, bare or after a format. Raises: UsageError."""
+    name, _, rest = place.partition(":")
+    path = rest.removeprefix("file:") if name in (AUTO, *FORMAT_NAMES) else place
+    file = Path(path)
+    if file.suffix not in (".csv", ".sql") or not file.is_file() or _begins_with_object(file):
+        return
+    if file.suffix == ".csv":
+        a_prefix = "; a feed of CSV is its directory" if path != place else ""
         raise UsageError(
-            f"{place!r}: compare does not read dumps. Load it into a database for "
-            f"jdbc:URL?table=NAME, or export the table for {CSV}:file:FILE"
+            f"{place!r}: a table as CSV is {CSV}:file:{path}, with definitions{a_prefix}"
         )
+    raise UsageError(
+        f"{place!r}: compare does not read dumps. Load it into a database for "
+        f"jdbc:URL?table=NAME, or export the table for {CSV}:file:FILE"
+    )
+
+
+def _begins_with_object(file: Path) -> bool:
+    """Return whether a file has JSON lines, whatever its name."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(1) == b"{"
+    except OSError:
+        return True  # whoever reads it says why it can't be read
 
 
 def needs(table: TableUrl | None) -> list[str]:

@@ -226,6 +226,11 @@ def test_types_that_are_not_known_are_not_guessed(
     ("words", "problem"),
     [
         (["t.csv"], "'t.csv': a table as CSV is csv-table:file:t.csv"),
+        (
+            ["auto:file:t.csv"],
+            "csv-table:file:t.csv, with definitions; a feed of CSV is its directory",
+        ),
+        (["maxwell-json:t.sql"], "'maxwell-json:t.sql': compare does not read dumps."),
         (["t.sql"], "'t.sql': compare does not read dumps. Load it into a database"),
         (["csv-table:file:none.csv"], "'csv-table:file:none.csv': there is no such file"),
         (["csv-table:s3a://b/t.csv"], "a CSV file is of this machine, as in csv-table:file:FILE"),
