@@ -140,7 +140,7 @@ class EngineArguments(Arguments):
         (AUTO, EMBEDDED, SPARK),
         "where rows are compared: embedded in this process without Java, or on Spark. The "
         f"default, auto, is embedded for directories with at most {MAX_BYTES >> 30} GiB: two "
-        "feeds, or a feed and Parquet files",
+        "feeds, or a feed and Parquet files. It reads the table of a database too",
         default=AUTO,
     )
     jobs: int = with_value(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from cdcwire.console.usage import UsageError
@@ -18,6 +19,7 @@ from cdcwire_conformance.cli.compare_arguments import (
     SPARK,
     CompareArguments,
 )
+from cdcwire_conformance.sources.databases import has_driver, is_readable, load_driver
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.tables import CSV, TableUrl, files_here, parse_table_url
 
@@ -109,6 +111,8 @@ def runs_embedded(
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started Java
     if reason is not None or is_submitted:
         return False
+    if table is not None and table.kind == "jdbc" and not has_driver(table):
+        return find_spec("pyspark") is None
     size = sum(map(_size, sources)) if table is None else _size(sources[0]) + _size_of_table(table)
     return size <= MAX_BYTES
 
@@ -124,6 +128,8 @@ def load_engine(
     if is_embedded:
         for library in ("pyarrow", "numpy"):
             load_extra(library, "compare", "compare")
+        if table is not None and table.kind == "jdbc":
+            load_driver(table)
         return
     try:
         load_extra("pyspark", "spark", "compare")
@@ -162,6 +168,8 @@ def _needs_spark(
 def _table_needs_spark(table: TableUrl) -> str | None:
     if table.kind == CSV:
         return None
+    if table.kind == "jdbc" and is_readable(table):
+        return None
     if table.kind != "parquet" or is_url(table.place):
         return f"only Spark reads {table}"
     folders = {file.parent.relative_to(table.place) for file in files_here(table)}
@@ -182,6 +190,8 @@ def _size(source: Source) -> int:
 
 
 def _size_of_table(table: TableUrl) -> int:
+    if table.kind == "jdbc":
+        return 0  # a database does not say it; rows beyond the memory are in a file
     return sum(file.stat().st_size for file in files_here(table)) * UNPACKED
 
 

@@ -91,6 +91,7 @@ def _whole_differences(options: CompareOptions) -> Iterator[CompareOptions]:
 def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Comparison:
     """Compare in this process. ``opened``: gets both feeds."""
     from cdcwire_conformance.compare.embedded.csv_table import CsvTable
+    from cdcwire_conformance.compare.embedded.database import DatabaseTable
     from cdcwire_conformance.compare.embedded.engine import compare_feeds
     from cdcwire_conformance.compare.embedded.parquet import ParquetTable
     from cdcwire_conformance.compare.table import compare_table
@@ -101,9 +102,11 @@ def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Co
         if work.table is None:
             found = compare_feeds(left, right, options, report, opened.append, workers)
             return with_record(found, work.notes, opened)
-        table: CsvTable | ParquetTable
+        table: CsvTable | DatabaseTable | ParquetTable
         if work.table.kind == CSV:
             table = CsvTable.of(work.table, work.arguments.csv_null, workers)
+        elif work.table.kind == "jdbc":
+            table = DatabaseTable.of(work.table, workers)
         else:
             table = replace(ParquetTable.of(work.table), workers=workers)
         feeds: list[OpenedFeed] = []

@@ -287,7 +287,7 @@ def test_wrong_url_of_a_table_is_one_line_without_the_password(text: str, said: 
 def test_problem_of_a_database_is_one_line_that_names_it(
     state: str, message: str, reason: str, said: str
 ) -> None:
-    from cdcwire_conformance.spark.compare.table_errors import database_problem
+    from cdcwire_conformance.sources.databases import database_problem
 
     table = parse_table_url("jdbc:mariadb://db:3306/shop?table=orders&user=reader")
     assert table is not None
@@ -356,22 +356,20 @@ def test_database_gives_small_integers_as_numbers() -> None:
     ("database", "text"), [("mariadb", r"'a\\b''c'"), ("postgresql", r"'a\b''c'")]
 )
 def test_name_of_a_table_is_a_text_of_its_database(database: str, text: str) -> None:
+    from cdcwire_conformance.compare.database_columns import catalogue_query
     from cdcwire_conformance.sources.tables import TableUrl
-    from cdcwire_conformance.spark.compare.database_rows import _catalogue_query
 
     table = TableUrl("jdbc", f"jdbc:{database}://h/d", ("s", r"a\b'c"))
-    assert f"lower({text})" in _catalogue_query(table)
+    assert f"lower({text})" in catalogue_query(table)
 
 
 def test_mariadb_gives_a_float_with_all_its_digits() -> None:
     """Its text has six: 16777215 is 16777200 there."""
-    from pyspark.sql import Row
-
+    from cdcwire_conformance.compare.database_columns import CatalogueColumn, sent_column
     from cdcwire_conformance.sources.tables import TableUrl
-    from cdcwire_conformance.spark.compare.database_rows import _sent
 
     table = TableUrl("jdbc", "jdbc:mariadb://h/d", (None, "t"))
-    found = _sent(table, Row(name="c", type="float"))
+    found = sent_column(table, CatalogueColumn("c", "float", "float", None, None, None, None))
     assert found is not None
     assert (found.sql, found.kind) == ("CAST({} AS DOUBLE)", FloatType(32))
 
@@ -402,14 +400,12 @@ def test_database_gives_values_of_its_own_types_as_the_feed_has_them(
     column: dict[str, Any], kind: Type | None, part: str
 ) -> None:
     """Tried on PostgreSQL 15: each expression gives what Debezium sends for the same value."""
-    from pyspark.sql import Row
-
+    from cdcwire_conformance.compare.database_columns import CatalogueColumn, sent_column
     from cdcwire_conformance.sources.tables import TableUrl
-    from cdcwire_conformance.spark.compare.database_rows import _sent
 
     table = TableUrl("jdbc", "jdbc:postgresql://h/d", (None, "t"))
     known = {"fraction": None, "digits": None, "scale": None, "length": None, "written": ""}
-    found = _sent(table, Row(**{**known, **column, "name": "c"}))
+    found = sent_column(table, CatalogueColumn(**{**known, **column, "name": "c"}))
     assert (None if found is None else found.kind) == kind
     if found is not None:
         assert part in found.sql.replace("{}", '"c"')

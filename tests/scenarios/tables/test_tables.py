@@ -243,10 +243,19 @@ def in_postgresql() -> Iterator[Found]:
         yield f"jdbc:postgresql://{where}?table=shop.orders&user={server.user}", server.password
 
 
+@pytest.fixture(params=["auto", "spark"])
+def engine(request: pytest.FixtureRequest, table: Found) -> str:
+    """Return an engine: a database is read without Spark, unless that is asked for."""
+    if request.param == "auto" and not table[0].startswith("jdbc:"):
+        pytest.skip("only Spark reads it")
+    return str(request.param)
+
+
 def compare(
-    feed: str | list[str], table: str, password: str, file: Path
+    feed: str | list[str], table: str, password: str, file: Path, engine: str = "auto"
 ) -> subprocess.CompletedProcess[str]:
     source, *options = [feed] if isinstance(feed, str) else feed
+    options += ["--engine", engine]
     command = [sys.executable, "-m", "cdcwire_conformance", "compare", source, table, *options]
     return subprocess.run(
         [*command, "--json", str(file)],
@@ -257,12 +266,16 @@ def compare(
     )
 
 
-def test_each_mistake_of_a_table_is_found(feed: str, table: Found, tmp_path: Path) -> None:
+def test_each_mistake_of_a_table_is_found(
+    feed: str, table: Found, engine: str, tmp_path: Path
+) -> None:
     url, password = table
     file = tmp_path / "found.json"
-    done = compare(feed, url, password, file)
+    done = compare(feed, url, password, file, engine)
     assert done.returncode == 1, done.stderr
-    (found,) = json.loads(file.read_text("utf-8"))["tables"]
+    whole = json.loads(file.read_text("utf-8"))
+    assert whole["engine"] == ("spark" if engine == "spark" else "embedded")
+    (found,) = whole["tables"]
     patterns = [(each["column"], each["text"], each["count"]) for each in found["patterns"]]
     cut = ROWS - len(MISSING) - 1  # the row that is left over is compared with nothing
     assert patterns == [
@@ -278,24 +291,27 @@ def test_each_mistake_of_a_table_is_found(feed: str, table: Found, tmp_path: Pat
 
 
 @pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)
-def test_wrong_password_is_one_line_without_it(feed: str, table: Found, tmp_path: Path) -> None:
+def test_wrong_password_is_one_line_without_it(
+    feed: str, table: Found, engine: str, tmp_path: Path
+) -> None:
     url, _ = table
-    done = compare(feed, url, "a wrong secret", tmp_path / "found.json")
+    done = compare(feed, url, "a wrong secret", tmp_path / "found.json", engine)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "secret" not in done.stderr
     assert "the database refuses the user" in done.stderr
 
 
+@pytest.mark.parametrize("engine", ["auto", "spark"])
 @pytest.mark.parametrize("database", ["mariadb", "postgresql"])
 def test_database_that_is_down_is_one_line_that_names_it(
-    feed: str, database: str, tmp_path: Path
+    feed: str, database: str, engine: str, tmp_path: Path
 ) -> None:
     with socket.socket() as unused:  # bound, and nobody listens
         unused.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{unused.getsockname()[1]}"
         url = f"jdbc:{database}://{host}/shop?table=shop.orders&user=reader"
-        done = compare(feed, url, PASSWORD, tmp_path / "found.json")
+        done = compare(feed, url, PASSWORD, tmp_path / "found.json", engine)
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()
     assert line.endswith(f": no database answers at {host}: Connection refused")
@@ -303,7 +319,9 @@ def test_database_that_is_down_is_one_line_that_names_it(
 
 
 @pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)
-def test_types_of_a_database_equal_those_of_a_feed(table: Found, tmp_path: Path) -> None:
+def test_types_of_a_database_equal_those_of_a_feed(
+    table: Found, engine: str, tmp_path: Path
+) -> None:
     url, password = table
     is_mariadb = "mariadb" in url
     columns = MARIADB_COLUMNS if is_mariadb else POSTGRESQL_COLUMNS
@@ -323,13 +341,15 @@ def test_types_of_a_database_equal_those_of_a_feed(table: Found, tmp_path: Path)
     options = ["--option", "time-zone=UTC", "--tables", str(definitions)]
     source = [f"craft:file:{folder}", *options]
     file = tmp_path / "found.json"
-    done = compare(source, url.replace("orders", "types"), password, file)
+    done = compare(source, url.replace("orders", "types"), password, file, engine)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("mode", ["precise", "string"])
 @pytest.mark.parametrize("table", ["postgresql"], indirect=True)
-def test_decimals_in_a_list_keep_all_digits(table: Found, mode: str, tmp_path: Path) -> None:
+def test_decimals_in_a_list_keep_all_digits(
+    table: Found, engine: str, mode: str, tmp_path: Path
+) -> None:
     url, password = table
     columns = (Column("id", IntType(64), nullable=False), Column("a", ArrayType(DecimalType())))
     lists = Table("lists", "shop", columns=columns, key=("id",))
@@ -344,7 +364,8 @@ def test_decimals_in_a_list_keep_all_digits(table: Found, mode: str, tmp_path: P
         messages = get_format("debezium-json").from_events(rows, context=context)
         write_messages(str(folder / "messages.jsonl"), messages)
         source = f"debezium-json:file:{folder}"
-        done = compare(source, url.replace("orders", "lists"), password, tmp_path / "found.json")
+        file = tmp_path / "found.json"
+        done = compare(source, url.replace("orders", "lists"), password, file, engine)
         assert done.returncode == code, done.stdout + done.stderr
 
 
@@ -386,3 +407,17 @@ def test_table_that_a_database_lacks_is_one_line(table: Found, tmp_path: Path) -
     )
     assert done.returncode == 2
     assert done.stderr.strip().endswith("has no such table, or the user may not see it")
+
+
+@pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)
+def test_both_engines_write_one_report(feed: str, table: Found, tmp_path: Path) -> None:
+    url, password = table
+    found = []
+    for engine in ("auto", "spark"):
+        file = tmp_path / engine
+        compare(feed, url, password, file, engine)
+        result = json.loads(file.read_text("utf-8"))
+        own = ("engine", "seconds", "record", "signature")
+        found.append({name: value for name, value in result.items() if name not in own})
+    assert found[0] == found[1]
+    assert found[0]["tables"][0]["differences"]

@@ -9,15 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from cdcwire.arrow.json_form import normal_json_array
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.files.stores import SourceError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
 from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine
-from cdcwire_conformance.compare.embedded.table_rows import compare_with_rows
-from cdcwire_conformance.compare.embedded.values import time_texts
+from cdcwire_conformance.compare.embedded.table_rows import as_in_feed, compare_with_rows
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report
 from cdcwire_conformance.compare.record import InputFile
@@ -134,7 +132,7 @@ class ParquetTable:
         own = [table.names.get(each.name, each.name) for each in columns]
         for batch in self._batches(own):
             yield [
-                _converted(batch.column(name), field, column.type)
+                as_in_feed(batch.column(name), field, column.type)
                 for name, field, column in zip(own, row, columns, strict=True)
             ]
 
@@ -177,27 +175,5 @@ def _begins_with(file: Path, magic: bytes) -> bool:
         return True  # the error that is there already says more
 
 
-def _converted(values: pa.Array, wanted: pa.Field, kind: kinds.Type) -> pa.Array:
-    """Return a column of a table in the type that the feed's image has. Raises: SchemaError."""
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    try:
-        if pa.types.is_string(wanted.type):
-            values = _as_text(values)
-        values = values.cast(wanted.type)
-    except pa.ArrowException as error:
-        raise SchemaError(f"column {wanted.name} of the table: {_one_line(error)}") from error
-    return normal_json_array(values) if isinstance(kind, kinds.JsonType) else values
-
-
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
-
-
-def _as_text(values: pa.Array) -> pa.Array:
-    """Return times without zeros at the end of the fraction, and decimals without exponent."""
-    kind = values.type
-    if pa.types.is_decimal(kind):
-        plain = [None if each is None else f"{each:f}" for each in values.to_pylist()]
-        return pa.array(plain, pa.string())
-    return time_texts(values) if pa.types.is_temporal(kind) else values

@@ -8,9 +8,13 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.arrow.json_form import normal_json_array
+from cdcwire.arrow.types import SchemaError
+from cdcwire.model import kinds
 from cdcwire_conformance.compare.embedded.engine import compared_table, writer_of
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
+from cdcwire_conformance.compare.embedded.values import time_texts
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import TableComparison
@@ -65,3 +69,26 @@ def without_presence(batch: pa.RecordBatch) -> pa.RecordBatch:
     place = batch.schema.get_field_index("after_has")
     field = batch.schema.field(place)
     return batch.set_column(place, field, pa.nulls(len(batch), field.type))
+
+
+def as_in_feed(values: pa.Array, wanted: pa.Field, kind: kinds.Type) -> pa.Array:
+    """Return a column of a table in the type that the feed's image has. Raises: SchemaError."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    try:
+        if pa.types.is_string(wanted.type):
+            values = _as_text(values)
+        values = values.cast(wanted.type)
+    except pa.ArrowException as error:
+        problem = " ".join(str(error).split())[:300]
+        raise SchemaError(f"column {wanted.name} of the table: {problem}") from error
+    return normal_json_array(values) if isinstance(kind, kinds.JsonType) else values
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    """Return times without zeros at the end of the fraction, and decimals without exponent."""
+    kind = values.type
+    if pa.types.is_decimal(kind):
+        plain = [None if each is None else f"{each:f}" for each in values.to_pylist()]
+        return pa.array(plain, pa.string())
+    return time_texts(values) if pa.types.is_temporal(kind) else values

@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING
 from cdcwire.ddl import parse_ddl
 from cdcwire.files.stores import SourceError
 from cdcwire.model.events import Table
+from cdcwire_conformance.compare.database_columns import OWN_SCHEMA, literal, quoted_name
 from cdcwire_conformance.sources.tables import TableUrl
-from cdcwire_conformance.spark.compare.database_rows import (
-    OWN_SCHEMA,
-    literal,
-    quoted_name,
-    read_by_jdbc,
-)
+from cdcwire_conformance.spark.compare.database_rows import read_by_jdbc
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cdcwire.files.stores import SourceError
-from cdcwire_conformance.sources.tables import PASSWORD_VARIABLE, TableUrl
+from cdcwire_conformance.sources.databases import database_problem
+from cdcwire_conformance.sources.tables import TableUrl
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Classes of SQLSTATE, which drivers of all databases give.
-_NO_CONNECTION, _NO_AUTHORIZATION = "08", "28"
 _UNKNOWN_HOST = "java.net.UnknownHostException"
 _SQL_ERROR = "java.sql.SQLException"
 _LONGEST = 300  # characters of a reason
@@ -41,18 +40,6 @@ def readable_table_errors(spark: SparkSession, table: TableUrl) -> Iterator[None
         raise SourceError(problem) from error
 
 
-def database_problem(table: TableUrl, state: str, message: str, reason: str) -> str:
-    """Return the line for an error. ``reason``: the text of its first cause."""
-    if state.startswith(_NO_CONNECTION):
-        return f"{table}: no database answers at {table.host}: {_one_line(reason)}"
-    if state.startswith(_NO_AUTHORIZATION):
-        return (
-            f"{table}: the database refuses the user: {_one_line(message)}; check user= in the URL "
-            f"and the password in {PASSWORD_VARIABLE}"
-        )
-    return f"{table}: {_one_line(message)}"
-
-
 def _causes(java: Any) -> Iterator[Any]:
     while java is not None:
         yield java
@@ -68,7 +55,3 @@ def _is_a(spark: SparkSession, java: Any, name: str) -> bool:
 def _first_line(text: str) -> str:
     lines = text.strip().splitlines()  # Spark puts its plan below
     return lines[0][:_LONGEST] if lines else "no reason is given"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST]
