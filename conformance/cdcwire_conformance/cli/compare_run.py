@@ -94,6 +94,7 @@ def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Co
     from cdcwire_conformance.compare.embedded.database import DatabaseTable
     from cdcwire_conformance.compare.embedded.engine import compare_feeds
     from cdcwire_conformance.compare.embedded.parquet import ParquetTable
+    from cdcwire_conformance.compare.embedded.table_rows import TableHere
     from cdcwire_conformance.compare.table import compare_table
     from cdcwire_conformance.decode.processes import reading_processes
 
@@ -102,13 +103,13 @@ def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Co
         if work.table is None:
             found = compare_feeds(left, right, options, report, opened.append, workers)
             return with_record(found, work.notes, opened)
-        table: CsvTable | DatabaseTable | ParquetTable
+        table: TableHere
         if work.table.kind == CSV:
             table = CsvTable.of(work.table, work.arguments.csv_null, workers)
         elif work.table.kind == "jdbc":
             table = DatabaseTable.of(work.table, workers)
         else:
-            table = replace(ParquetTable.of(work.table), workers=workers)
+            table = ParquetTable.of(work.table, workers)
         feeds: list[OpenedFeed] = []
         found = compare_table(table, left, options, report, feeds.append)
         return with_record(found, work.notes, feeds, files=table.files())

@@ -23,8 +23,7 @@ from cdcwire.files.stores import SourceError
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column
-from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine
-from cdcwire_conformance.compare.embedded.table_rows import compare_with_rows
+from cdcwire_conformance.compare.embedded.table_rows import Columns, TableHere
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import Report
 from cdcwire_conformance.compare.record import InputFile
@@ -57,26 +56,15 @@ Row: TypeAlias = tuple[int, Sequence[str | None]]  # the line at which it begins
 
 
 @dataclass(frozen=True, slots=True)
-class CsvTable:
+class CsvTable(TableHere):
     """A CSV file of this machine as a table."""
 
-    url: TableUrl
     file: CsvFile
-    workers: ThisProcess
-    engine: str = "embedded"
-    is_exact: bool = False
 
     @classmethod
     def of(cls, url: TableUrl, null: str | None, workers: ThisProcess) -> CsvTable:
         """Return a table by the header of its file. Raises: SourceError."""
-        return cls(url, CsvFile.of(Path(url.place), null), workers)
-
-    def __str__(self) -> str:
-        return str(self.url)
-
-    def begin(self, options: CompareOptions) -> None:
-        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
-        EmbeddedEngine().begin(options)
+        return cls(url, workers, CsvFile.of(Path(url.place), null))
 
     def canonical(self, feed: CanonicalTable) -> CanonicalTable:
         """Return the columns of the header, with the types that those of the feed have."""
@@ -109,24 +97,20 @@ class CsvTable:
                     f"column {column.name} is {kind_text(column.type)}, which databases write in "
                     f"several ways; leave it out: --ignore-column {column.name}"
                 )
-        report(f"{own}: decoding the feed and comparing last rows with {self}")
-
-        def read(row: pa.StructType) -> Iterator[list[pa.Array]]:
-            return self._columns(table, row, options.time_zone)
-
-        return compare_with_rows(feed, table, read, options, self.workers)
+        return TableHere.compared(self, feed, table, options, report)
 
     def files(self) -> Iterator[InputFile]:
         """Yield the file, with its sum."""
         yield file_here(self.url.place, self.file.path.name)
 
-    def _columns(
-        self, table: TableRules, row: pa.StructType, time_zone: str
-    ) -> Iterator[list[pa.Array]]:
+    def columns_of(
+        self, table: TableRules, row: pa.StructType, options: CompareOptions
+    ) -> Iterator[Columns]:
+        """Yield the columns of the table; see ``TableHere``."""
         columns = table.table.columns
         names = [table.names.get(each.name, each.name) for each in columns]
         places = [self.file.names.index(name) for name in names]
-        readers = [_Reader(c, f.type, time_zone) for c, f in zip(columns, row, strict=True)]
+        readers = [_Reader(c, f.type, options.time_zone) for c, f in zip(columns, row, strict=True)]
         rows = self.file.rows()
         while part := list(islice(rows, _ROWS_AT_ONCE)):
             yield [

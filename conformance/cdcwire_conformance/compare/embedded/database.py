@@ -21,12 +21,8 @@ from cdcwire_conformance.compare.database_columns import (
     catalogue_query,
     select,
 )
-from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine
-from cdcwire_conformance.compare.embedded.table_rows import as_in_feed, compare_with_rows
-from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import Report
+from cdcwire_conformance.compare.embedded.table_rows import Columns, TableHere, as_in_feed
 from cdcwire_conformance.compare.record import InputFile
-from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import ThisProcess
@@ -37,14 +33,10 @@ _ZEROS = r"(\.\d*[1-9])0+$|\.0+$"  # at the end of a fraction
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseTable:
+class DatabaseTable(TableHere):
     """A table of a database. ``columns``: how the database gives each."""
 
-    url: TableUrl
     columns: Mapping[str, SentColumn]
-    workers: ThisProcess
-    engine: str = "embedded"
-    is_exact: bool = False
 
     @classmethod
     def of(cls, url: TableUrl, workers: ThisProcess) -> DatabaseTable:
@@ -61,36 +53,21 @@ class DatabaseTable:
                     "read; --engine spark may read it"
                 )
             columns[column.name] = sent
-        return cls(url, columns, workers)
-
-    def __str__(self) -> str:
-        return str(self.url)
-
-    def begin(self, options: CompareOptions) -> None:
-        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
-        EmbeddedEngine().begin(options)
+        return cls(url, workers, columns)
 
     def canonical(self, feed: CanonicalTable) -> CanonicalTable:
         """Return the columns of the table with their types, by the feed's name of it."""
         columns = tuple(Column(name, each.kind) for name, each in self.columns.items())
         return CanonicalTable(feed.schema, feed.table, columns, None)
 
-    def compared(
-        self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
-    ) -> TableComparison:
-        """Compare the last rows of the feed with the rows of the table."""
-        report(f"{table.table}: decoding the feed and comparing last rows with {self}")
-
-        def read(row: pa.StructType) -> Iterator[list[pa.Array]]:
-            return self._read(table, row)
-
-        return compare_with_rows(feed, table, read, options, self.workers)
-
     def files(self) -> Iterator[InputFile]:
         """Yield nothing: a database does not show its files."""
         yield from ()
 
-    def _read(self, table: TableRules, row: pa.StructType) -> Iterator[list[pa.Array]]:
+    def columns_of(
+        self, table: TableRules, row: pa.StructType, options: CompareOptions
+    ) -> Iterator[Columns]:
+        """Yield the columns of the table; see ``TableHere``."""
         columns = table.table.columns
         names = [table.names.get(each.name, each.name) for each in columns]
         sent = {name: self.columns[name] for name in names}

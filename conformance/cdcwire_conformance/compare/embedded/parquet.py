@@ -14,13 +14,9 @@ from cdcwire.arrow.types import UTC, SchemaError
 from cdcwire.files.stores import SourceError
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column
-from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine
-from cdcwire_conformance.compare.embedded.table_rows import as_in_feed, compare_with_rows
-from cdcwire_conformance.compare.feed import OpenedFeed
-from cdcwire_conformance.compare.feeds import Report
+from cdcwire_conformance.compare.embedded.table_rows import Columns, TableHere, as_in_feed
 from cdcwire_conformance.compare.record import InputFile
 from cdcwire_conformance.compare.recording import file_here
-from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import HERE, ThisProcess
@@ -49,18 +45,14 @@ _KINDS: Mapping[pa.DataType, kinds.Type] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ParquetTable:
+class ParquetTable(TableHere):
     """The Parquet files in a directory of this machine. All have one schema."""
 
-    url: TableUrl
     data: ds.Dataset
     instants: frozenset[str]  # columns of INT96, which are in UTC
-    engine: str = "embedded"
-    is_exact: bool = False
-    workers: ThisProcess = HERE
 
     @classmethod
-    def of(cls, url: TableUrl) -> ParquetTable:
+    def of(cls, url: TableUrl, workers: ThisProcess = HERE) -> ParquetTable:
         """Return a table, opened. Raises: SourceError."""
         files = files_here(url)
         if not files:
@@ -92,14 +84,8 @@ class ParquetTable:
                 for column in (columns.column(number) for number in range(len(columns)))
                 if column.physical_type == "INT96"
             )
-        return cls(url, ds.dataset(list(map(str, files)), schema=schema, format=form), instants)
-
-    def __str__(self) -> str:
-        return str(self.url)
-
-    def begin(self, options: CompareOptions) -> None:
-        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
-        EmbeddedEngine().begin(options)
+        data = ds.dataset(list(map(str, files)), schema=schema, format=form)
+        return cls(url, workers, data, instants)
 
     def canonical(self, feed: CanonicalTable) -> CanonicalTable:
         """Return the columns of the table with their types, by the feed's name of it.
@@ -111,23 +97,15 @@ class ParquetTable:
         )
         return CanonicalTable(feed.schema, feed.table, columns, None)
 
-    def compared(
-        self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
-    ) -> TableComparison:
-        """Compare the last rows of the feed with the rows of the table."""
-        report(f"{table.table}: decoding the feed and comparing last rows with {self}")
-
-        def read(row: pa.StructType) -> Iterator[list[pa.Array]]:
-            return self._columns(table, row)
-
-        return compare_with_rows(feed, table, read, options, self.workers)
-
     def files(self) -> Iterator[InputFile]:
         """Yield the files, with their sums."""
         for file in map(Path, self.data.files):
             yield file_here(str(file), file.name)
 
-    def _columns(self, table: TableRules, row: pa.StructType) -> Iterator[list[pa.Array]]:
+    def columns_of(
+        self, table: TableRules, row: pa.StructType, options: CompareOptions
+    ) -> Iterator[Columns]:
+        """Yield the columns of the table; see ``TableHere``."""
         columns = table.table.columns
         own = [table.names.get(each.name, each.name) for each in columns]
         for batch in self._batches(own):

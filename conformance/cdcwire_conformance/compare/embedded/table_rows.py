@@ -3,50 +3,76 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
 
 from cdcwire.arrow.json_form import normal_json_array
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model import kinds
-from cdcwire_conformance.compare.embedded.engine import compared_table, writer_of
+from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine, compared_table, writer_of
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
 from cdcwire_conformance.compare.embedded.values import time_texts
 from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.feeds import Report
 from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.compare.table import TableRules
 from cdcwire_conformance.decode.workers import ThisProcess
+from cdcwire_conformance.sources.tables import TableUrl
 
 Columns: TypeAlias = "list[pa.Array]"
-ReadColumns: TypeAlias = "Callable[[pa.StructType], Iterable[Columns]]"
-"""Yields the columns of a table, some rows at a time, in the types that a row of the feed has."""
 
 
-def compare_with_rows(
-    feed: OpenedFeed,
-    table: TableRules,
-    read: ReadColumns,
-    options: CompareOptions,
-    workers: ThisProcess,
-) -> TableComparison:
-    """Compare the last rows of a feed with the rows of a table."""
-    own = table.table
-    task = TableTask(own, feed, feed, table.rules, frozenset())
-    with Room() as room:
-        found = batches_of(feed, [task], options, workers)
-        left = KeptBatches(room, (without_presence(batch) for _, batch in found))
-        schema = left.schema or job_for(feed, own, options).builder.schema
-        right = KeptBatches(room, _inserts(read(schema.field("after").type), schema))
-        both = compared_table(own, frozenset(), table.rules, options)
-        try:
-            return both.compared(left, right, writer_of(own, 0, options))
-        finally:
-            gc.unfreeze()  # decoding freezes all objects, which suits a worker, not a program
+@dataclass(frozen=True, slots=True)
+class TableHere(ABC):
+    """A table that this process reads, as ``TableRows``. ``workers``: read the feed."""
+
+    url: TableUrl
+    workers: ThisProcess
+
+    engine: ClassVar[str] = "embedded"
+    is_exact: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return str(self.url)
+
+    def begin(self, options: CompareOptions) -> None:
+        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
+        EmbeddedEngine().begin(options)
+
+    @abstractmethod
+    def columns_of(
+        self, table: TableRules, row: pa.StructType, options: CompareOptions
+    ) -> Iterable[Columns]:
+        """Yield the columns of the table, some rows at a time, in the types of a row of the feed.
+
+        Raises: SourceError, SchemaError.
+        """
+
+    def compared(
+        self, feed: OpenedFeed, table: TableRules, options: CompareOptions, report: Report
+    ) -> TableComparison:
+        """Compare the last rows of the feed with the rows of the table."""
+        own = table.table
+        report(f"{own}: decoding the feed and comparing last rows with {self}")
+        task = TableTask(own, feed, feed, table.rules, frozenset())
+        with Room() as room:
+            found = batches_of(feed, [task], options, self.workers)
+            left = KeptBatches(room, (without_presence(batch) for _, batch in found))
+            schema = left.schema or job_for(feed, own, options).builder.schema
+            rows = self.columns_of(table, schema.field("after").type, options)
+            right = KeptBatches(room, _inserts(rows, schema))
+            both = compared_table(own, frozenset(), table.rules, options)
+            try:
+                return both.compared(left, right, writer_of(own, 0, options))
+            finally:
+                gc.unfreeze()  # decoding freezes all objects, which suits a worker, not a program
 
 
 def _inserts(rows: Iterable[Columns], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
