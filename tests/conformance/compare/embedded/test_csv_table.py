@@ -222,6 +222,18 @@ def test_types_that_are_not_known_are_not_guessed(
     assert compared(tmp_path, place, content, "--ddl", str(ddl))[0] == 0
 
 
+def test_row_from_before_a_column_was_added_has_null_in_the_table(tmp_path: Path) -> None:
+    pytest.importorskip("sqlglot", reason="needs the extra ddl")
+    row = {"database": "shop", "table": "t", "type": "insert", "ts": 1709210096}
+    rows = ({"id": 1}, {"id": 2, "v": "x"})
+    feed = tmp_path / "rows.jsonl"
+    feed.write_text("".join(json.dumps({**row, "data": data}) + "\n" for data in rows))
+    ddl = tmp_path / "t.sql"
+    ddl.write_text("CREATE TABLE shop.t (id INT PRIMARY KEY, v VARCHAR(9));")
+    words = (f"maxwell-json:file:{feed}", "id,v\n1,\n2,x\n", "--ddl", str(ddl), "--csv-null", "")
+    assert compared(tmp_path, *words)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
