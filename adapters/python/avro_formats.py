@@ -10,7 +10,7 @@ from avro_data import Read
 from testee import Format, serve_formats
 
 REJECTIONS = (ValueError, TypeError, LookupError, EOFError, ArithmeticError, RecursionError)
-"""What libraries raise for broken bytes, in addition to errors of their own."""
+"""The errors that libraries raise for broken bytes, in addition to their own."""
 
 
 def serve_avro(

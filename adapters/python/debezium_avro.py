@@ -58,7 +58,7 @@ def schema_of(text: str) -> JsonObject:
 
 
 def _resolved(node: Any, known: dict[str, Any], namespace: str) -> Any:
-    """Return a type with what its names stand for; it may hold itself."""
+    """Return a type in which each name is replaced by its type, which may contain itself."""
     if isinstance(node, str):
         return known.get(node, known.get(f"{namespace}.{node}", {"type": node}))
     if isinstance(node, list):
@@ -182,7 +182,7 @@ def _decimal(unscaled: bytes, scale: int) -> Decimal:
 class Values:
     """Values as columns of the testee protocol.
 
-    ``placeholder``: the text that stands for a value which the producer did not have.
+    ``placeholder``: the text in place of a value that the producer did not have.
     """
 
     placeholder: str

@@ -20,7 +20,7 @@ Read: TypeAlias = Callable[[str], Any]
 NUMBER = (
     rf"-?(?:0|[1-9][0-9]{{0,60}}{ONCE})(?:\.[0-9]{{1,300}}{ONCE})?(?:[eE][+-]?[0-9]{{1,3}}{ONCE})?"
 )
-"""The pattern of a number in JSON, but for those with very many digits."""
+"""The pattern of a number in JSON with at most 61 digits before the point and 300 after it."""
 
 READING_NAMES: Mapping[str, Any] = MappingProxyType(
     {"Irregular": Irregular, "unescaped": unescaped}
