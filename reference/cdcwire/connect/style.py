@@ -33,7 +33,8 @@ Convert: TypeAlias = Callable[[Value], Value]
 class Style:
     """How a producer writes its columns. ``name_prefix``: the part before ``.cdc.data``.
 
-    ``has_money``: money is a Decimal in every mode, as by Debezium 1.4.
+    ``precise_scale``: a decimal without precision that came as a Decimal of this scale is one in
+    every mode. Money by Debezium 1.4 and BIGINT UNSIGNED by Vitess are such decimals.
     ``labels``: which commas and backslashes of labels have a backslash before them. ``least``: in
     the list of labels, those that would be misread; ``listed``: all in the list; ``sent``: also
     those in values of enums. ``has_whole_bits``: a bit string has the bytes of its column's length;
@@ -59,7 +60,7 @@ class Style:
     maps: HstoreMode = "map"
     placeholder: str = ""
     with_defaults: bool = False
-    has_money: bool = False
+    precise_scale: int | None = None
     labels: LabelForm = "least"
     has_whole_bits: bool = False
     unsigned: UnsignedMode | Literal["as sent"] = "auto"

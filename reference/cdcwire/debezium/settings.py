@@ -255,7 +255,6 @@ class Settings(ConnectSettings):
             self.intervals,
             self.maps,
             self.placeholder,
-            has_money=self.dialect in ("debezium", "debezium-1.4"),
             unsigned=self.unsigned,
         )
 

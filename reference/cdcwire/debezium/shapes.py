@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from cdcwire.connect import Schema
 from cdcwire.connect.style import InstantDigits, LabelForm, NumberForm, Style
+from cdcwire.connect.types import MONEY_SCALE
 from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import (
     LATEST,
@@ -120,7 +121,7 @@ class Shape:
             style,
             placeholder=settings.placeholder if self.source.has_placeholder else "",
             with_defaults=self.version >= self.source.defaults_since,
-            has_money=self.source is POSTGRESQL and self.version < (1, 5),
+            precise_scale=self._precise_scale(),
             has_whole_bits=self.source is not POSTGRESQL,
             # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.
             has_short_times=self.source.has_short_times and not has_schemas,
@@ -131,6 +132,11 @@ class Shape:
             has_plain_json=self.source.has_plain_json,
             instant_digits=self._instant_digits(),
         )
+
+    def _precise_scale(self) -> int | None:
+        if self.source is POSTGRESQL and self.version < (1, 5):
+            return MONEY_SCALE
+        return 0 if self.source.has_decimal_texts else None
 
     def _instant_digits(self) -> InstantDigits:
         if not self.source.has_tinyint or (2, 0) <= self.version < (2, 7):

@@ -143,6 +143,14 @@ def test_source_of_vitess_by_version_is_read_again(version: str) -> None:
     assert read.table == Table("t", "s", key=("id",))
 
 
+def test_a_decimal_that_vitess_sent_as_one_is_written_as_one() -> None:
+    """Its BIGINT UNSIGNED is a Decimal under bigint.unsigned.handling.mode=precise."""
+    column = Column("u", DecimalType(None, 0), source="org.apache.kafka.connect.data.Decimal")
+    image = Image((*COLUMNS, column), (1, "x", Decimal(7)))
+    event = replace(change("vitess", shard="-80", vgtid="[]"), after=image)
+    assert written(event)["payload"]["after"]["u"] == "Bw=="
+
+
 @pytest.mark.parametrize("mode", ["precise", "double"])
 def test_a_decimal_of_vitess_is_a_text_in_every_mode(mode: str) -> None:
     """Its VStream types make DECIMAL a VARCHAR."""
