@@ -49,15 +49,18 @@ FORMAT_NAMES: tuple[str, ...] = tuple(_FORMATS)
 def package_of(name: str) -> str:
     """Return the package of a format below a ``formats`` package: ``open_protocol``.
 
-    Raises: ValueError that lists the known formats.
+    Raises: ValueError with the format that is like it, or with all of them.
     """
     if name not in _FORMATS:
-        from cdcwire.core.nearest import did_you_mean
-
-        known = ", ".join(FORMAT_NAMES)
-        meant = did_you_mean(name, FORMAT_NAMES)
-        raise ValueError(f"format {name!r} is not known; there are: {known}{meant}")
+        raise ValueError(unknown_format(name))
     return _FORMATS[name]
+
+
+def unknown_format(name: str) -> str:
+    """Return the error about a format that is not known, with what may be meant."""
+    from cdcwire.core.nearest import meant_or_known
+
+    return f"unknown format {name!r:.80}{meant_or_known(name, FORMAT_NAMES)}"
 
 
 def get_format(name: str) -> Format:

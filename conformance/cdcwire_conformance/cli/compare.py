@@ -15,6 +15,7 @@ from cdcwire.cli.context import (
     schemas_at,
 )
 from cdcwire.core.context import EVERYTHING, Context
+from cdcwire.core.nearest import did_you_mean
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.extras import load_extra
 from cdcwire.files.stores import scheme_of
@@ -266,8 +267,10 @@ def _options(arguments: CompareArguments, formats: Sequence[str]) -> list[dict[s
     both = parse_option_arguments(arguments.option)
     found = []
     unknown = dict(both)
+    anywhere = set[str]()
     for name, own in zip(formats, (arguments.left_option, arguments.right_option), strict=True):
         known = {option.name for option in get_format(name).options}
+        anywhere |= known
         shared = {key: value for key, value in both.items() if _name_of(key) in known}
         for key in shared:
             unknown.pop(key, None)
@@ -278,8 +281,9 @@ def _options(arguments: CompareArguments, formats: Sequence[str]) -> list[dict[s
             raise UsageError(f"{name}: {error}") from error
         found.append(chosen)
     if unknown:
+        name = next(iter(unknown))
         raise UsageError(
-            f"option {next(iter(unknown))!r} is one of neither {' nor '.join(formats)}"
+            f"neither {' nor '.join(formats)} has an option {name!r}{did_you_mean(name, anywhere)}"
         )
     return found
 

@@ -26,7 +26,7 @@ from cdcwire.files.inside import is_inside, read_inside
 from cdcwire.files.messages_io import read_messages
 from cdcwire.identify import Sample, identify_messages
 from cdcwire.identify.auto import with_found
-from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format, unknown_format
 from cdcwire_conformance.corpus.case import CorpusError, Expect, Level
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
 from cdcwire_conformance.corpus.files import FolderFiles
@@ -189,8 +189,7 @@ def _in_golden(
             f"{arguments.file}: a file of the golden folder has neither --key nor --hex"
         )
     if arguments.format not in FORMAT_NAMES:
-        meant = did_you_mean(arguments.format, FORMAT_NAMES)
-        raise UsageError(f"{arguments.file}: {parts[0]} is not a format{meant}")
+        raise UsageError(f"{arguments.file}: {unknown_format(arguments.format)}")
     near = messages_near("/".join((parts[0], parts[1], name)), FolderFiles(root))
     if not near:
         raise UsageError(f"{arguments.file}: no such file")

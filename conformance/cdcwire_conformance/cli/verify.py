@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire.console.visible import print_error, without_secrets
 from cdcwire.core.nearest import did_you_mean
-from cdcwire.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES, unknown_format
 from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE, VerifyArguments
 from cdcwire_conformance.cli.verify_results import check_outputs, write_results
 
@@ -72,8 +72,7 @@ def run(arguments: VerifyArguments) -> int:
 
     unknown = [name for name in arguments.formats if name not in FORMAT_NAMES]
     if unknown:
-        known, meant = ", ".join(FORMAT_NAMES), did_you_mean(unknown[0], FORMAT_NAMES)
-        raise UsageError(f"format {unknown[0]!r:.80} is not known; there are: {known}{meant}")
+        raise UsageError(unknown_format(unknown[0]))
     if arguments.raw and not arguments.one_shot:
         raise UsageError("--raw needs --one-shot")
     if arguments.command is not None and not arguments.command:

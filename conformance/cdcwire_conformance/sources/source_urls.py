@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from cdcwire.core.nearest import did_you_mean
 from cdcwire.files.line_files import LINES_TEXT, is_lines
 from cdcwire.files.stores import (
     LocalStore,
@@ -42,7 +41,7 @@ from cdcwire.files.unread import (
     unread_files,
 )
 from cdcwire.format import Format
-from cdcwire.registry import FORMAT_NAMES, get_format
+from cdcwire.registry import FORMAT_NAMES, get_format, unknown_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
@@ -116,13 +115,11 @@ def parse_source_url(text: str) -> SourceUrl:
     """
     name, colon, url = text.partition(":")
     if name not in FORMAT_NAMES:
-        known = ", ".join(FORMAT_NAMES)
         if colon:
-            meant = did_you_mean(name, FORMAT_NAMES)
-            raise SourceError(f"{text!r}: unknown format {name!r}{meant}; formats: {known}")
+            raise SourceError(f"{text!r}: {unknown_format(name)}")
         raise SourceError(
-            f"{text!r} has no format; write FORMAT:file:{text}, or "
-            f"auto:file:{text}, which finds the format; formats: {known}"
+            f"{text!r} has no format; write auto:file:{text}, which finds the format, or "
+            f"FORMAT:file:{text}"
         )
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")

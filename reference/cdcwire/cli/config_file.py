@@ -30,7 +30,7 @@ def configured_words(verb: str, verbs: tuple[str, ...], parser: Parser) -> list[
     where, sections = _sections(parser)
     for name in sections:
         if name not in verbs:
-            parser.error(f"{where}: {name!r:.80} is not a verb{did_you_mean(name, verbs)}")
+            parser.error(f"{where}: {name!r:.80} is not a verb", did_you_mean(name, verbs))
     section = sections.get(verb, {})
     if not isinstance(section, dict):
         parser.error(f"{where}: {verb} is not a section")
@@ -82,8 +82,7 @@ class _Setting:
     ) -> None:
         self._parser, self._where = parser, where
         if name not in options:
-            meant = did_you_mean(name, options)
-            self._refuse(f"is not an option of {parser.prog}{meant}")
+            self._refuse(f"is not an option of {parser.prog}", did_you_mean(name, options))
         self._option = f"--{name}"
         self._is_flag = options[name].nargs == 0
         self._opposite = f"no-{name}" if f"no-{name}" in options else ""
@@ -109,8 +108,8 @@ class _Setting:
             self._refuse("has a list or a section in a list")
         return f"{self._option}={_text(value)}"
 
-    def _refuse(self, problem: str) -> NoReturn:
-        self._parser.error(f"{self._where} {problem}")
+    def _refuse(self, problem: str, meant: str = "") -> NoReturn:
+        self._parser.error(f"{self._where} {problem}", meant)
 
 
 def _text(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
 from cdcwire.console.visible import shortened, visible, without_secrets
-from cdcwire.core.nearest import did_you_mean
+from cdcwire.core.nearest import did_you_mean, meant_or_known
 
 COULD_NOT_RUN = 2
 HELP_ALL = "--help-all"
@@ -42,11 +42,12 @@ class Parser(argparse.ArgumentParser):
                     action.help = argparse.SUPPRESS
         super().print_help(file)
 
-    def error(self, message: str) -> NoReturn:
-        """Print the two lines and exit with 2."""
+    def error(self, message: str, meant: str = "") -> NoReturn:
+        """Print the two lines and exit with 2. ``meant``: as ``did_you_mean`` ends an error."""
         problem = shortened(visible(without_secrets(message)))
-        text = f"{self.prog}: {problem}\n{self.prog} --help lists what it takes\n"
-        self.exit(COULD_NOT_RUN, text)
+        advice = f"{meant.removeprefix('; ')} " if meant else ""
+        shown = HELP_ALL if self.most_used else "--help"
+        self.exit(COULD_NOT_RUN, f"{self.prog}: {problem}\n{advice}see `{self.prog} {shown}`\n")
 
     def words_of(self, words: Sequence[str]) -> argparse.Namespace:
         """Return the arguments; where some are unknown, the error names those most like them."""
@@ -55,15 +56,15 @@ class Parser(argparse.ArgumentParser):
             names = [word.partition("=")[0] for word in unknown if word.startswith("-")]
             known = [name for action in self._actions for name in action.option_strings]
             meant = "".join(did_you_mean(name, known) for name in names[:1])
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+            self.error(f"unrecognized arguments: {' '.join(unknown)}", meant)
         return found
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         try:
             super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            meant = did_you_mean(str(value), map(str, action.choices or ()))
-            raise argparse.ArgumentError(action, f"{error.message}{meant}") from None
+        except argparse.ArgumentError:
+            invalid = argparse.ArgumentError(action, f"invalid choice: {value!r:.80}")
+            self.error(str(invalid), meant_or_known(str(value), map(str, action.choices or ())))
 
 
 class _HelpAll(argparse.Action):

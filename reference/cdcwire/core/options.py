@@ -30,7 +30,7 @@ from typing import (
 )
 
 from cdcwire.core.configuration import Setting
-from cdcwire.core.nearest import did_you_mean
+from cdcwire.core.nearest import meant_or_known
 
 OptionValue: TypeAlias = "str | int | bool"
 T = TypeVar("T")
@@ -315,8 +315,7 @@ def _parsed(
     for full_name, value in given.items():
         name = full_name.rpartition(".")[2]
         if name not in known:
-            listed = ", ".join(known)
-            meant = did_you_mean(name, known)
-            raise OptionError(f"unknown option {full_name!r:.80}; options: {listed}{meant}")
+            meant = meant_or_known(name, known)
+            raise OptionError(f"unknown option {full_name!r:.80}{meant}")
         values[name] = known[name].parse(value)
     return values

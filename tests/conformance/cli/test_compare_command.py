@@ -122,8 +122,11 @@ def test_embedded_engine_refuses_what_only_spark_can_do(
     ("arguments", "said"),
     [
         (["craft:file:FEED/nowhere", "craft:file:FEED"], "there is no such directory"),
-        (["FEED", "craft:file:FEED"], "feed' has no format; write FORMAT:file:"),
-        (["craft:file:FEED", "craft:file:FEED", "--option", "x=1"], "is one of neither"),
+        (["FEED", "craft:file:FEED"], "feed' has no format; write auto:file:"),
+        (
+            ["craft:file:FEED", "craft:file:FEED", "--option", "x=1"],
+            "nor craft has an option 'x'",
+        ),
         (["craft:file:FEED", "craft:file:FEED", "--right-option", "x=1"], "unknown option 'x'"),
         (["craft:file:FEED", "craft:file:FEED", "--conf", "x"], "is not KEY=VALUE"),
         (["craft:file:FEED", "craft:file:FEED", "--limit", "-1"], "is a number from 0"),

@@ -174,7 +174,7 @@ def test_unknown_name_of_a_feed_is_reported_with_those_that_it_has(
             "there is no table shop.order; did you mean 'orders'?",
         ),
         (["SOURCE", "--ddl", "SOURCE"], "--ddl and --tables are for feeds"),
-        (["none.sql"], "'none.sql' has no format; write FORMAT:file:none.sql"),
+        (["none.sql"], "'none.sql' has no format; write auto:file:none.sql"),
         (["SOURCE", "--to", "none/tables.json"], "--to: none/tables.json cannot be written"),
     ],
 )

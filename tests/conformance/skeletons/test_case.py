@@ -133,7 +133,7 @@ def test_file_of_a_storage_prefix_has_its_path(root: Path, tmp_path: Path) -> No
         (["{file}", "--group", "g", "--name", "../x"], "--name: '../x' is not lower-case words"),
         (["{root}/craft/x.bin"], "its place is not {root}/FORMAT/GROUP/NAME.bin"),
         (["{root}/craft/events/none.bin"], "{root}/craft/events/none.bin: no such file"),
-        (["{root}/kraft/events/x.bin"], "kraft is not a format; did you mean 'craft'?"),
+        (["{root}/kraft/events/x.bin"], "unknown format 'kraft'; did you mean 'craft'?"),
         (["{root}/craft/events/a.bin", "--name", "b"], "--name: the place of {root}/craft"),
         (["{file}", "--group", "g", "--clause", "craft: versoin"], "mean 'craft: version'?"),
         (["{file}", "--group", "g", "--format", "avro"], "give --schema, or --expect reject"),

@@ -178,7 +178,7 @@ def test_one_of_several_tables_is_chosen(registered: SparkSession, tmp_path: Pat
     ("options", "said"),
     [
         ({}, "the format of the feed is missing: .option"),
-        ({"format": "soap"}, "unknown format 'soap'; formats: "),
+        ({"format": "soap"}, "unknown format 'soap'; known: "),
         ({"format": "craft", "onerror": "row"}, "option 'onerror' is unknown: use one of "),
         ({"format": "craft", "on_error": "skip"}, "option 'on_error' is one of stop, row, not "),
         ({"format": "craft", "share_bytes": "1 MB"}, "option 'share_bytes' is a number of bytes"),

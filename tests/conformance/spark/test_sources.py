@@ -59,8 +59,8 @@ def test_source_of_an_escaped_address_is_its_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("feed", "'feed' has no format; write FORMAT:file:feed, or auto:file:feed"),
-        ("nothing:file:/x", "unknown format 'nothing'; formats: debezium-json"),
+        ("feed", "'feed' has no format; write auto:file:feed"),
+        ("nothing:file:/x", "unknown format 'nothing'; known: debezium-json"),
         ("craft:", "a directory is missing, as in craft:file:DIR"),
         ("craft:file:", "a directory is missing after file:"),
         ("craft:file:/no/such/folder", "/no/such/folder: there is no such directory"),

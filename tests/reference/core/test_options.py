@@ -64,7 +64,7 @@ def test_settings_are_read_from_options_and_from_a_context() -> None:
         ({"mode": "c"}, r"option mode='c' is not one of 'a', 'b'"),
         ({"rows": "x"}, r"option rows='x' is not a number from 0"),
         ({"end": "\ud800"}, r"option end='\\ud800' is not text in UTF-8"),
-        ({"other": 1}, r"unknown option 'other'; options: mode, rows, zone, end"),
+        ({"other": 1}, r"unknown option 'other'; known: mode, rows, zone, end"),
     ],
 )
 def test_error_names_the_option_and_what_it_allows(

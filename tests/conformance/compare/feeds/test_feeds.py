@@ -386,10 +386,13 @@ def test_float32_neighbours_differ(compare: Compare, tmp_path: Path) -> None:
     [
         (
             ["nothing:file:DIR", "craft:file:DIR"],
-            "unknown format 'nothing'; formats: debezium-json",
+            "unknown format 'nothing'; known: debezium-json",
         ),
         (["craft:file:DIR/no", "craft:file:DIR"], "there is no such directory"),
-        (["craft:file:DIR", "craft:file:DIR", "--option", "x=1"], "is one of neither"),
+        (
+            ["craft:file:DIR", "craft:file:DIR", "--option", "x=1"],
+            "nor craft has an option 'x'",
+        ),
         (["craft:file:DIR", "craft:file:DIR", "--left-option", "x=1"], "unknown option 'x'"),
         (["craft:file:DIR", "craft:file:DIR", "--include", "a.b"], "neither feed has rows of a.b"),
         (["craft:file:DIR", "craft:file:DIR", "--columns", "zz"], "no table has a column zz"),
