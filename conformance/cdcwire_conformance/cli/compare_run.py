@@ -96,7 +96,7 @@ def _compared_here(work: Work, report: Steps, opened: list[ComparedFeeds]) -> Co
     from cdcwire_conformance.compare.embedded.parquet import ParquetTable
     from cdcwire_conformance.compare.embedded.table_rows import TableHere
     from cdcwire_conformance.compare.table import compare_table
-    from cdcwire_conformance.decode.processes import reading_processes
+    from cdcwire_conformance.decode.workers import reading_processes
 
     left, right, options = work.left, work.right, work.options
     with reading_processes(work.arguments.jobs) as workers:

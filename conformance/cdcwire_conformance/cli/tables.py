@@ -147,8 +147,8 @@ def _of_feed(arguments: argparse.Namespace) -> list[Table]:
     from cdcwire.arrow.types import SchemaError
     from cdcwire_conformance.decode.describe import survey_feed, tables_met
     from cdcwire_conformance.decode.opening import open_source
+    from cdcwire_conformance.decode.other_events import declared_columns, tables_after
     from cdcwire_conformance.decode.reading import FeedError
-    from cdcwire_conformance.decode.statements import declared_columns, tables_after
 
     try:
         opened = open_source(source, context, include=selection.tables)

@@ -9,7 +9,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.format import Format
 from cdcwire.model.names import TableName
 from cdcwire_conformance.decode.describe import Described
-from cdcwire_conformance.decode.old_rows import POSITION, Between
+from cdcwire_conformance.decode.row_facts import POSITION, Between
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,19 @@ from cdcwire_conformance.compare.deleted_rows import DeletedRows, deleted_rows, 
 from cdcwire_conformance.compare.last_state import LastState, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.result import RowPlace
 from cdcwire_conformance.compare.rules import CompareOptions, Side
-from cdcwire_conformance.decode.ahead import Ahead
 from cdcwire_conformance.decode.describe import Described, survey_feed
-from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
-from cdcwire_conformance.decode.kind_words import KindWords
+from cdcwire_conformance.decode.many_tables import Ahead
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.decode.other_events import OtherEvents
-from cdcwire_conformance.decode.row_facts import ColumnSets, Range, RowFacts, joined_facts
-from cdcwire_conformance.decode.statements import RowSpan
+from cdcwire_conformance.decode.other_events import OtherEvents, RowSpan
+from cdcwire_conformance.decode.row_facts import (
+    ColumnSets,
+    Extent,
+    KindWords,
+    Range,
+    RowFacts,
+    joined_facts,
+)
 from cdcwire_conformance.decode.surveying import Only
 from cdcwire_conformance.decode.workers import Workers
 from cdcwire_conformance.sources.pieces import line_numbers, lines_of_rows

@@ -18,7 +18,7 @@ from cdcwire_conformance.compare.rules import (
     final_rules,
     terms_of,
 )
-from cdcwire_conformance.decode.old_rows import POSITION
+from cdcwire_conformance.decode.row_facts import POSITION
 
 NO_RULE = "no rule asks for these"
 """The reason for members of messages that are compared of no two feeds."""

@@ -64,7 +64,7 @@ from cdcwire_conformance.compare.rules import (
 from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, without_unsure
 from cdcwire_conformance.compare.wanted_names import check_names
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.decode.ahead import Ahead
+from cdcwire_conformance.decode.many_tables import Ahead
 from cdcwire_conformance.decode.prefix import drop_lines
 from cdcwire_conformance.decode.reading import error_place, error_text
 from cdcwire_conformance.decode.workers import Workers

@@ -24,8 +24,13 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.column_changes import ColumnChange
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.compare.statements import Effect, effects_of
+from cdcwire_conformance.decode.other_events import (
+    MAX_STATEMENTS,
+    PlacedStatement,
+    RowSpan,
+    part_of,
+)
 from cdcwire_conformance.decode.row_facts import Range
-from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement, RowSpan, part_of
 
 _KEEPING = ("creates", "reshapes")  # all rows stay, of the table that they are of
 _LONGEST = 120  # characters of a statement in a line

@@ -16,8 +16,8 @@ from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window
-from cdcwire_conformance.decode.kind_words import joined_words
-from cdcwire_conformance.decode.statements import declared_columns
+from cdcwire_conformance.decode.other_events import declared_columns
+from cdcwire_conformance.decode.row_facts import joined_words
 
 
 def window_note(rules: ComparisonRules, window: Window) -> str:

@@ -20,8 +20,12 @@ from cdcwire_conformance.compare.result import (
 )
 from cdcwire_conformance.compare.rules import CompareOptions, Window
 from cdcwire_conformance.compare.truncates import unsent_ddl, with_truncates
-from cdcwire_conformance.decode.other_events import MAX_DDL_EVENTS, DdlEvent, OtherEvents
-from cdcwire_conformance.decode.statements import PlacedStatement
+from cdcwire_conformance.decode.other_events import (
+    MAX_DDL_EVENTS,
+    DdlEvent,
+    OtherEvents,
+    PlacedStatement,
+)
 
 _Placed: TypeAlias = "DdlEvent | PlacedStatement"
 

@@ -28,9 +28,8 @@ from cdcwire.storage.paths import OF_PATHS
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.meaning import NO_MEANING, Meaning
 from cdcwire_conformance.compare.orders import BothFacts
-from cdcwire_conformance.decode.old_rows import Between
 from cdcwire_conformance.decode.reading import OnError
-from cdcwire_conformance.decode.row_facts import FIELDS, KEY_ONLY
+from cdcwire_conformance.decode.row_facts import FIELDS, KEY_ONLY, Between
 
 Mode: TypeAlias = Literal["events", "final"]
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from cdcwire.ddl.tokens import Cursor, DdlError, Token, tokens_of
 from cdcwire.model.names import TableName, full_schema
 from cdcwire_conformance.compare.column_changes import ColumnChange, column_changes
-from cdcwire_conformance.decode.statements import PlacedStatement
+from cdcwire_conformance.decode.other_events import PlacedStatement
 
 EffectKind: TypeAlias = Literal["creates", "empties", "moves", "changes", "reshapes"]
 

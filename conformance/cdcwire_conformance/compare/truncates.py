@@ -17,7 +17,7 @@ from cdcwire.core.orders import Order, Place
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, DdlDifference, Shown, SideName
 from cdcwire_conformance.compare.rules import CompareOptions, Side
-from cdcwire_conformance.decode.statements import MAX_STATEMENTS, PlacedStatement
+from cdcwire_conformance.decode.other_events import MAX_STATEMENTS, PlacedStatement
 
 _Truncates: TypeAlias = "Counter[tuple[int, str]]"
 """How often each table is truncated at a position; a table that is missing counts as 0."""

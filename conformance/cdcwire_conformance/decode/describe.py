@@ -34,16 +34,20 @@ from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, EnumType, LabelForm, SetType, TextType
 from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.decode.ahead import Ahead
-from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
-from cdcwire_conformance.decode.kind_words import KindWords, mixed_words
+from cdcwire_conformance.decode.many_tables import Ahead
 from cdcwire_conformance.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.decode.other_events import OtherEvents
+from cdcwire_conformance.decode.other_events import OtherEvents, RowSpan
 from cdcwire_conformance.decode.prefix import PrefixPlan
 from cdcwire_conformance.decode.reading import OnError, messages_of_batches, messages_of_piece
-from cdcwire_conformance.decode.row_facts import UNKNOWN_ROWS, ColumnSets, RowFacts
-from cdcwire_conformance.decode.statements import RowSpan
+from cdcwire_conformance.decode.row_facts import (
+    UNKNOWN_ROWS,
+    ColumnSets,
+    Extent,
+    KindWords,
+    RowFacts,
+    mixed_words,
+)
 from cdcwire_conformance.decode.stored_rows import StoredData, path_in, read_file
 from cdcwire_conformance.decode.surveying import (
     FoundTable,
@@ -52,8 +56,7 @@ from cdcwire_conformance.decode.surveying import (
     Survey,
     Surveyed,
 )
-from cdcwire_conformance.decode.work import work_of_files, work_of_lines
-from cdcwire_conformance.decode.workers import HERE, Workers
+from cdcwire_conformance.decode.workers import HERE, Workers, work_of_files, work_of_lines
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 

@@ -31,8 +31,7 @@ from cdcwire_conformance.decode.reading import (
     messages_of_piece,
     place_text,
 )
-from cdcwire_conformance.decode.work import work_of_lines
-from cdcwire_conformance.decode.workers import HERE
+from cdcwire_conformance.decode.workers import HERE, work_of_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
 
 

@@ -43,8 +43,7 @@ from cdcwire_conformance.decode.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.decode.work import work_of_lines
-from cdcwire_conformance.decode.workers import HERE, Found, Workers
+from cdcwire_conformance.decode.workers import HERE, Found, Workers, work_of_lines
 from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, source_in
 

@@ -28,12 +28,10 @@ from cdcwire.storage.replay import ApplySchema
 from cdcwire.storage.rules import Fault, stream_of
 from cdcwire.storage.schema_files import change_of
 from cdcwire.storage.sent_columns import with_sent_columns
-from cdcwire_conformance.decode.other_events import DdlEvent
+from cdcwire_conformance.decode.other_events import DdlEvent, PlacedStatement
 from cdcwire_conformance.decode.reading import OnError
-from cdcwire_conformance.decode.statements import PlacedStatement
 from cdcwire_conformance.decode.stored_rows import FileCounts, StoredData, count_files
-from cdcwire_conformance.decode.work import work_of_files
-from cdcwire_conformance.decode.workers import Workers
+from cdcwire_conformance.decode.workers import Workers, work_of_files
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
 

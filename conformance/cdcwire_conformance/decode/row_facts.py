@@ -1,17 +1,142 @@
-"""Facts about the row changes of a share of a feed: which orders and fields all of them have.
+"""Facts about the row changes of a share of a feed. Facts of two shares join to those of both.
 
-A comparison pairs rows by an order only if every row of both feeds has a place in it. Facts of two
-shares join to those of both.
+- ``Extent``: how much of a feed it is.
+- ``RowFacts``: which orders and fields all rows have. A comparison pairs rows by an order only if
+  every row of both feeds has a place in it.
+- ``OldRows``: the deletes that have their whole row, where the database decides by a setting. The
+  setting may alter within a feed. Three kinds of rows show what it was. A delete may have values
+  that only a whole row has. An update has its old row, or does not have it. A delete that shows
+  nothing is of the kind of its neighbours. Between two kinds it may have its key only.
+- ``KindWords``: the kinds that the values of each column have, as far as these meet only with loss.
+  Without types in its messages, a column may have 1 in one row and "1" in another. Both are read as
+  text then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cdcwire.clock_changes import ClockFacts
-from cdcwire_conformance.decode.old_rows import NO_OLD_ROWS, OldRows
+from cdcwire.model import kinds
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column
+
+POSITION = "lsn"
+"""The member of a position that orders the rows of a database with such a setting."""
+RUNS_KEPT = 64
+
+Between: TypeAlias = "tuple[int | None, int | None]"
+"""Two positions, neither of them included. None: without a bound."""
+
+
+class Run(NamedTuple):
+    """The first and the last position of rows that show one kind."""
+
+    first: int
+    last: int
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OldRows:
+    """Runs of rows of a table that show one kind, by their first position.
+
+    ``is_complete``: false if rows without a position, or too many runs, are left out.
+    """
+
+    runs: tuple[Run, ...] = ()
+    is_complete: bool = True
+
+    def joined(self, other: OldRows) -> OldRows:
+        """Return the runs of both shares."""
+        if not other.runs or not self.runs:
+            runs = self.runs or other.runs
+        else:
+            runs = _joined_runs(sorted((*self.runs, *other.runs)))
+        is_complete = self.is_complete and other.is_complete and len(runs) <= RUNS_KEPT
+        return OldRows(runs[:RUNS_KEPT], is_complete)
+
+    def key_only(self) -> tuple[Between, ...] | None:
+        """Return between which positions a delete may have its key only; None if not known.
+
+        If no row shows that it is whole, there are no such positions: it is so everywhere.
+        """
+        if not self.is_complete:
+            return None
+        if not any(run.is_whole for run in self.runs):
+            return ()
+        whole = [place for run in self.runs if run.is_whole for place in (run.first, run.last)]
+        found: list[Between] = []
+        for run in self.runs:
+            if not run.is_whole:
+                before = max((place for place in whole if place < run.first), default=None)
+                after = min((place for place in whole if place > run.last), default=None)
+                if (before, after) not in found:
+                    found.append((before, after))
+        return tuple(found)
+
+
+NO_OLD_ROWS = OldRows()
+
+
+class OldRowsTally:
+    """Gathers the runs of a table, in the order of a share."""
+
+    def __init__(self) -> None:
+        self._runs: list[Run] = []
+        self._is_complete = True
+
+    def add(self, position: int | None, *, is_whole: bool) -> None:
+        """Take a row that shows its kind."""
+        if position is None or len(self._runs) > RUNS_KEPT:
+            self._is_complete = False
+        elif self._runs and self._runs[-1].is_whole == is_whole:
+            first, last, _ = self._runs[-1]
+            self._runs[-1] = Run(min(first, position), max(last, position), is_whole)
+        else:
+            self._runs.append(Run(position, position, is_whole))
+
+    @property
+    def found(self) -> OldRows:
+        """The runs so far."""
+        return OldRows(tuple(sorted(self._runs)), self._is_complete).joined(NO_OLD_ROWS)
+
+
+def _joined_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Return runs with neighbours of one kind as one."""
+    found: list[Run] = []
+    for run in runs:
+        if found and found[-1].is_whole == run.is_whole:
+            found[-1] = found[-1]._replace(last=max(found[-1].last, run.last))
+        else:
+            found.append(run)
+    return tuple(found)
+
+
+Bounds = Mapping[str, "tuple[int, int]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The extent of a share of a feed.
+
+    ``messages``: all, also those that can't be read. ``bounds``: the lowest and the highest value
+    of each member of a position.
+    """
+
+    messages: int = 0
+    bounds: Bounds = field(default_factory=dict)
+
+    def joined(self, other: Extent) -> Extent:
+        """Return the extent of both shares."""
+        bounds = dict(self.bounds)
+        for name, (low, high) in other.bounds.items():
+            own = bounds.get(name, (low, high))
+            bounds[name] = min(own[0], low), max(own[1], high)
+        return Extent(self.messages + other.messages, bounds)
+
 
 FIELDS = ("tx_id", "commit_ms", "partition")
 """The fields of a position that are compared, where both feeds have them."""
@@ -170,3 +295,45 @@ def _added(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]
 
 def _first(places: frozenset[int | str], most: int) -> frozenset[int | str]:
     return frozenset(sorted(places, key=lambda place: (str(type(place)), place))[:most])
+
+
+KindWords: TypeAlias = Mapping[str, frozenset[str]]
+"""The words for the kinds of each column. A part of a column is ``v.member`` or ``v[]``."""
+
+_NUMBERS = (kinds.IntType, kinds.FloatType, kinds.DecimalType, kinds.BitType, kinds.YearType)
+_TEXTS = (kinds.EnumType, kinds.SetType, kinds.TextType)
+
+
+def kind_words(columns: Iterable[Column]) -> KindWords:
+    """Return the words for the kinds of some columns, each met once."""
+    return {path: frozenset({word}) for each in columns for path, word in _parts(each)}
+
+
+def joined_words(first: KindWords, second: KindWords) -> KindWords:
+    """Return the words of both."""
+    paths = dict.fromkeys((*first, *second))
+    return {each: first.get(each, frozenset()) | second.get(each, frozenset()) for each in paths}
+
+
+def mixed_words(words: KindWords) -> KindWords:
+    """Return the columns that have values of several kinds."""
+    return {path: each for path, each in words.items() if len(each) > 1}
+
+
+def _parts(column: Column) -> Iterator[tuple[str, str]]:
+    """Yield a column and its parts, with a word for each. A NULL fits every kind."""
+    kind, name = column.type, column.name
+    if isinstance(kind, _NUMBERS):
+        yield name, "number"
+    elif isinstance(kind, _TEXTS):
+        yield name, "text"
+    elif isinstance(kind, kinds.StructType):
+        yield name, "struct"
+        for each in kind.columns:
+            yield from _parts(Column(f"{name}.{each.name}", each.type))
+    elif isinstance(kind, (kinds.ArrayType, kinds.MapType)):
+        item = kind.item if isinstance(kind, kinds.ArrayType) else kind.value
+        yield name, "array" if isinstance(kind, kinds.ArrayType) else "map"
+        yield from _parts(Column(f"{name}[]", item))
+    elif not isinstance(kind, kinds.UnknownType):
+        yield name, kind_text(kind).partition("(")[0]

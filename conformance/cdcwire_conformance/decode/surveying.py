@@ -32,22 +32,27 @@ from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, TextType
 from cdcwire.model.names import TableName, full_name
 from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
-from cdcwire_conformance.decode.extents import Extent
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
-from cdcwire_conformance.decode.kind_words import KindWords, joined_words, kind_words
-from cdcwire_conformance.decode.other_events import MAX_DDL_EVENTS, DdlEvent, OtherEvents, ddl_event
+from cdcwire_conformance.decode.other_events import (
+    MAX_DDL_EVENTS,
+    MAX_STATEMENTS,
+    DdlEvent,
+    OtherEvents,
+    PlacedStatement,
+    RowSpan,
+    ddl_event,
+)
 from cdcwire_conformance.decode.reading import Located, OnError, few_collections, locate_problem
 from cdcwire_conformance.decode.row_facts import (
     KEY_ONLY,
     UNKNOWN_ROWS,
     ColumnSets,
+    Extent,
+    KindWords,
     RowFacts,
     fewest,
-)
-from cdcwire_conformance.decode.statements import (
-    MAX_STATEMENTS,
-    PlacedStatement,
-    RowSpan,
+    joined_words,
+    kind_words,
 )
 from cdcwire_conformance.decode.tallies import RowTally
 

@@ -15,18 +15,18 @@ from cdcwire.core.orders import NoPlace, Order
 from cdcwire.core.rows import Row
 from cdcwire.format import Format
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.decode.extents import Extent
-from cdcwire_conformance.decode.old_rows import OldRowsTally
+from cdcwire_conformance.decode.other_events import PARTS_KEPT, RowSpan, part_of, widened
 from cdcwire_conformance.decode.row_facts import (
     FIELDS,
     PLACES_KEPT,
     SCOPES_KEPT,
+    Extent,
+    OldRowsTally,
     OrderFacts,
     Range,
     RowFacts,
     Scope,
 )
-from cdcwire_conformance.decode.statements import PARTS_KEPT, RowSpan, part_of, widened
 
 _BOUNDS = ("commit_ts", "sequence_id", "lsn", "commit_ms")  # the members that are whole numbers
 _OF_ROWS = frozenset(Row._fields)

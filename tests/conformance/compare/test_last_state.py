@@ -12,8 +12,8 @@ from cdcwire.model.events import Position, SchemaChangeKind
 from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.last_state import LastState, Moment, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.rules import Window
+from cdcwire_conformance.decode.other_events import PlacedStatement, RowSpan, part_of
 from cdcwire_conformance.decode.row_facts import Range
-from cdcwire_conformance.decode.statements import PlacedStatement, RowSpan, part_of
 
 pytest.importorskip("sqlglot", reason="needs the extra ddl")
 

@@ -7,7 +7,7 @@ import pytest
 from cdcwire.arrow.batches import MessagePlace
 from cdcwire.model.events import Position, SchemaChangeKind
 from cdcwire_conformance.compare.statements import effects_of
-from cdcwire_conformance.decode.statements import PlacedStatement
+from cdcwire_conformance.decode.other_events import PlacedStatement
 
 pytest.importorskip("sqlglot", reason="needs the extra ddl")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire_conformance.decode.old_rows import RUNS_KEPT, OldRows, OldRowsTally
+from cdcwire_conformance.decode.row_facts import RUNS_KEPT, OldRows, OldRowsTally
 
 
 def shown(*places: int) -> OldRows:

@@ -13,7 +13,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import Image, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
-from cdcwire_conformance.decode.partial_rows import MOST_VALUES, partial_rows
+from cdcwire_conformance.decode.decoders import MOST_VALUES, partial_rows
 
 COLUMNS = tuple(Column(name, IntType(32)) for name in ("id", "a", "b", "c", "d", "e"))
 

@@ -27,10 +27,16 @@ from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions, Mode
-from cdcwire_conformance.decode import ahead, many_tables, processes, work
-from cdcwire_conformance.decode.processes import reading_processes
-from cdcwire_conformance.decode.work import Work, work_of_lines
-from cdcwire_conformance.decode.workers import HERE, Numbered, ThisProcess
+from cdcwire_conformance.decode import many_tables
+from cdcwire_conformance.decode import workers as decode_workers
+from cdcwire_conformance.decode.workers import (
+    HERE,
+    Numbered,
+    ThisProcess,
+    Work,
+    reading_processes,
+    work_of_lines,
+)
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.storage.generating import write_prefix
@@ -61,11 +67,11 @@ def readers() -> Iterator[ThisProcess]:
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split small feeds as large ones are."""
-    monkeypatch.setattr(processes, "LEAST_BYTES", 0)
+    monkeypatch.setattr(decode_workers, "LEAST_BYTES", 0)
     monkeypatch.setattr(kept_rows, "LEAST_BYTES", 0)
-    for module in (processes, many_tables, ahead, work):
+    for module in (many_tables, decode_workers):
         monkeypatch.setattr(module, "IN_ORDER_BYTES", SHARE)
-    monkeypatch.setattr(work, "_LEAST_SHARE_BYTES", SHARE)
+    monkeypatch.setattr(decode_workers, "_LEAST_SHARE_BYTES", SHARE)
 
 
 def events() -> list[Event]:
@@ -188,8 +194,8 @@ def test_a_process_that_is_killed_is_an_error_in_one_line(tmp_path: Path) -> Non
 
 
 def test_small_feeds_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "LEAST_BYTES", 1 << 30)
-    monkeypatch.setattr(processes, "process_pool", None)
+    monkeypatch.setattr(decode_workers, "LEAST_BYTES", 1 << 30)
+    monkeypatch.setattr(decode_workers, "process_pool", None)
     feed_of(tmp_path / "feed", "canal-json", events())
     with reading_processes(8) as workers:
         found = list(workers.in_order(pieces_of(tmp_path / "feed"), own_id))
@@ -199,9 +205,9 @@ def test_small_feeds_start_no_process(tmp_path: Path, monkeypatch: pytest.Monkey
 PROGRAM = """
 import sys
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.decode import processes, work
+from cdcwire_conformance.decode import workers
 
-processes.LEAST_BYTES = work._LEAST_SHARE_BYTES = 4_000
+workers.LEAST_BYTES = workers._LEAST_SHARE_BYTES = 4_000
 print("the program runs")
 sys.exit(main(["compare", sys.argv[1], sys.argv[1], "--jobs", "2", "--engine", "embedded"]))
 """

@@ -37,7 +37,7 @@ from cdcwire_conformance.decode.stored_rows import (
     count_files,
     decode_files,
 )
-from cdcwire_conformance.decode.work import shares_of_files
+from cdcwire_conformance.decode.workers import shares_of_files
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.sources.pieces import lines_of_rows
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.registry import get_format
-from cdcwire_conformance.decode.work import share_bytes_of, shares_of
+from cdcwire_conformance.decode.workers import share_bytes_of, shares_of
 from cdcwire_conformance.sources.pieces import (
     line_number,
     line_numbers,

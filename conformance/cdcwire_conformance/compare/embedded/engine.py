@@ -45,8 +45,7 @@ from cdcwire_conformance.compare.rules import (
     Window,
 )
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.decode.ahead import Ahead
-from cdcwire_conformance.decode.many_tables import decode_here
+from cdcwire_conformance.decode.many_tables import Ahead, decode_here
 from cdcwire_conformance.decode.workers import HERE, ThisProcess
 
 _ARROW_TYPES = {"STRING": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}

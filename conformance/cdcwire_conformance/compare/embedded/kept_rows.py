@@ -20,10 +20,9 @@ from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feeds import both_described
 from cdcwire_conformance.compare.plan import TableTask, plan_of
 from cdcwire_conformance.compare.rules import CompareOptions
-from cdcwire_conformance.decode.ahead import Ahead, Sampling
+from cdcwire_conformance.decode.many_tables import Ahead, Sampling
 from cdcwire_conformance.decode.reading import Job
-from cdcwire_conformance.decode.work import bytes_of
-from cdcwire_conformance.decode.workers import ThisProcess
+from cdcwire_conformance.decode.workers import ThisProcess, bytes_of
 from cdcwire_conformance.sources.pieces import Piece
 
 LEAST_BYTES = 4 << 20

@@ -36,8 +36,7 @@ from cdcwire_conformance.decode.describe import survey_feed
 from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job
 from cdcwire_conformance.decode.reading import FeedError, Job, decode_pieces
 from cdcwire_conformance.decode.stored_rows import decode_files, problem_batches
-from cdcwire_conformance.decode.work import SHARE_BYTES, Work, work_of_files, work_of_lines
-from cdcwire_conformance.decode.workers import HERE
+from cdcwire_conformance.decode.workers import HERE, SHARE_BYTES, Work, work_of_files, work_of_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
 from cdcwire_conformance.spark.reading.frames import OtherColumns, spark_schema
 

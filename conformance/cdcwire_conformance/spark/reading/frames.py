@@ -35,8 +35,7 @@ from cdcwire_conformance.decode.reading import (
     messages_of_piece,
 )
 from cdcwire_conformance.decode.stored_rows import StoredData, decode_files, problem_batches
-from cdcwire_conformance.decode.work import work_of_files, work_of_lines
-from cdcwire_conformance.decode.workers import Numbered
+from cdcwire_conformance.decode.workers import Numbered, work_of_files, work_of_lines
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.reading.kafka import messages_of_records, records_of

@@ -17,8 +17,7 @@ from pyspark.sql.types import StructType
 
 from cdcwire.files.stores import Store, StoreError, is_url
 from cdcwire_conformance.decode.stored_rows import StoredData
-from cdcwire_conformance.decode.work import Work
-from cdcwire_conformance.decode.workers import HERE, Workers
+from cdcwire_conformance.decode.workers import HERE, Work, Workers
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.hadoop import HadoopStore

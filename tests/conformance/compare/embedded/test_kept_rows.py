@@ -24,7 +24,7 @@ from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions, Mode
 from cdcwire_conformance.compare.work import Work
-from cdcwire_conformance.decode import ahead, many_tables
+from cdcwire_conformance.decode import many_tables
 from cdcwire_conformance.sources.source_urls import parse_source
 
 ROWS = 60
@@ -144,8 +144,8 @@ def test_what_a_sample_lacks_is_read_again(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ahead, "SAMPLE_PARTS", 1)
-    monkeypatch.setattr(ahead, "SAMPLE_BYTES", 20_000)  # some rows of both tables
+    monkeypatch.setattr(many_tables, "SAMPLE_PARTS", 1)
+    monkeypatch.setattr(many_tables, "SAMPLE_BYTES", 20_000)  # some rows of both tables
     left = feed(tmp_path / "l", "debezium-json", [*rows, last])
     right = feed(tmp_path / "r", "debezium-json", [*rows[1:], last])
     options = CompareOptions()
