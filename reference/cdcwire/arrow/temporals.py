@@ -27,7 +27,7 @@ from cdcwire.arrow.building import offsets_of
 from cdcwire.arrow.types import UTC_NAMES
 from cdcwire.model.instants import utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
-from cdcwire.model.temporal import extended_text, temporal_text
+from cdcwire.model.temporal import INFINITE_DAYS, extended_text, temporal_text
 
 TemporalType: TypeAlias = DateType | TimeType | DatetimeType | TimestampType
 Text: TypeAlias = Callable[[Any], str]
@@ -117,7 +117,8 @@ def _without_iso_signs(texts: pa.Array) -> pa.Array:
         return texts
     for pattern, replacement in _LOCAL_ISO:
         texts = pc.replace_substring_regex(texts, pattern, replacement)
-    return texts
+    places = pc.index_in(texts, pa.array(list(INFINITE_DAYS)))
+    return pc.coalesce(pa.array(list(INFINITE_DAYS.values())).take(places), texts)
 
 
 def cut_fractions(texts: pa.Array) -> pa.Array:

@@ -8,7 +8,7 @@ from datetime import date
 from cdcwire.core.errors import EncodeError
 from cdcwire.model.instants import INFINITIES, utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Value
-from cdcwire.model.temporal import count_text, infinite_count
+from cdcwire.model.temporal import count_text, infinite_count, infinite_day
 
 KINDS = "connect: kinds"
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -88,7 +88,8 @@ def calendar_text(kind: DatetimeType, value: Value) -> str:
 
 def iso_date(kind: DateType, value: Value) -> str:
     """Return a date as ISO 8601 text with ``Z`` after it. Raises: EncodeError."""
-    return f"{_text_of(DateType('d'), days(kind, value))}Z"
+    text = infinite_day(value, has_time=False) or _text_of(DateType("d"), days(kind, value))
+    return f"{text}Z"
 
 
 def iso_time(kind: TimeType, value: Value) -> str:
@@ -101,7 +102,8 @@ def iso_time(kind: TimeType, value: Value) -> str:
 
 def iso_moment(kind: DatetimeType, value: Value) -> str:
     """Return a date and time as ISO 8601 text with ``Z`` after it. Raises: EncodeError."""
-    text = _text_of(DatetimeType(form="ns"), moment(kind, value, "ns"))
+    text = infinite_day(value, has_time=True)
+    text = text or _text_of(DatetimeType(form="ns"), moment(kind, value, "ns"))
     return f"{text.replace(' ', 'T', 1)}Z"
 
 

@@ -34,8 +34,18 @@ _INFINITIES: dict[str, dict[int, str]] = {
     },
     "ms": {9223372036825200: "infinity", -9223372036832400: "-infinity"},
     "us": {9223372036825200000: "infinity", -9223372036832400000: "-infinity"},
-    "ns": {},  # Debezium's wrap round, and are counts of a usual day
+    # Since Debezium 3.6. Those of older releases wrapped round to usual days.
+    "ns": {2**63 - 1: "infinity", -(2**63): "-infinity"},
 }
+INFINITE_DAYS = {
+    "-5877611-06-21": "infinity",
+    "-5877611-06-22": "-infinity",
+    "+292278994-08-16": "infinity",  # of a snapshot
+    "+292269055-12-02": "-infinity",
+    "+294247-01-10 04:00:25.2": "infinity",
+    "-290308-12-21 19:59:27.6": "-infinity",
+}
+"""Infinities by the days that Debezium sends for them in the mode ``isostring``."""
 
 
 def temporal_text(
@@ -98,6 +108,12 @@ def extended_text(kind: DateType | TimeType | DatetimeType | TimestampType, coun
     seconds, fraction = divmod(count, 10**digits)
     text = f"{fraction:0{digits}d}".rstrip("0").ljust(kind.fraction or 0, "0")
     return Instant(seconds, text).text
+
+
+def infinite_day(text: Value, *, has_time: bool) -> str | None:
+    """Return the day that Debezium's text of an infinity has; None for what is not one."""
+    days = (day for day, name in INFINITE_DAYS.items() if name == text)
+    return next((day for day in days if (" " in day) == has_time), None)
 
 
 def infinite_count(text: Value, form: str) -> int | None:

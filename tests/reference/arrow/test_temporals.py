@@ -46,6 +46,8 @@ def test_fraction_loses_its_zeros_at_the_end(text: str | None, expected: str | N
         (DatetimeType(), "2024-02-29T12:34:56.789Z", "2024-02-29 12:34:56.789"),
         (DatetimeType(), "+12024-02-29T12:34:56Z", "+12024-02-29 12:34:56"),
         (DatetimeType(), "2024-02-29T12:34:56", "2024-02-29T12:34:56"),  # as sent
+        (DatetimeType(), "-290308-12-21T19:59:27.6Z", "-infinity"),
+        (DateType(), "+292278994-08-16Z", "infinity"),
         (TimeType(zone=""), "12:34:56Z", "12:34:56Z"),
         (DateType(), None, None),
     ],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cdcwire.connect.columns import plan_column
-from cdcwire.connect.style import Style
+from cdcwire.connect.style import Style, TimeMode
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import parse_kind
 from cdcwire.model.kinds import Column, DatetimeType, DateType, TimeType
@@ -33,9 +35,29 @@ def test_infinity_as_text_is_written_as_the_producer_sends_it(kind: str, count: 
         plan.convert("Infinity")
 
 
+@pytest.mark.parametrize(
+    ("mode", "kind", "text", "sent"),
+    [  # as connector 3.6.1 sends them
+        ("nanoseconds", "datetime(6)", "infinity", 9223372036854775807),
+        ("nanoseconds", "datetime(6)", "-infinity", -9223372036854775808),
+        ("connect", "datetime(6)", "-infinity", -9223372036832400),
+        ("isostring", "datetime(6)", "infinity", "+294247-01-10T04:00:25.2Z"),
+        ("isostring", "datetime(6)", "-infinity", "-290308-12-21T19:59:27.6Z"),
+        ("isostring", "date", "infinity", "-5877611-06-21Z"),
+    ],
+)
+def test_infinity_as_text_is_written_in_each_mode(
+    mode: TimeMode, kind: str, text: str, sent: int | str
+) -> None:
+    plan = plan_column(Column("c", parse_kind(kind)), replace(STYLE, times=mode))
+    assert plan.convert(text) == sent
+
+
 def test_counts_of_both_ends_are_infinities() -> None:
     assert extended_text(DateType("d"), -2147472691) == "-infinity"
     assert extended_text(DatetimeType(form="us"), -9223372036832400000) == "-infinity"
+    assert extended_text(DatetimeType(form="ns"), 2**63 - 1) == "infinity"
+    assert extended_text(DatetimeType(form="ns"), -(2**63)) == "-infinity"
 
 
 @pytest.mark.parametrize(
