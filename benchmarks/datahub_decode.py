@@ -25,8 +25,8 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.context import NO_CONTEXT
+from cdcwire.core.json_strings import write_base64
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row, new_row
 from cdcwire.datahub.batch import write_batch
@@ -40,7 +40,7 @@ from cdcwire.formats.datahub_tuple.events import events_of as tuple_events
 from cdcwire.formats.datahub_tuple.fast import RowDecoder as TupleDecoder
 from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import RowChange, Table
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 from cdcwire_generators.workloads import workload, workload_tables
 
 Loads: TypeAlias = Callable[[bytes], Any]

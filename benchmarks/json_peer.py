@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.golang.quote import unquote
+from cdcwire.golang import unquote
 from cdcwire.model.events import Table
 from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kinds import BytesType, Column, FloatType, TextType

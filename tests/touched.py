@@ -76,7 +76,7 @@ def _mirrors(tests: str, inner: Path) -> list[str]:
         found += [f"{tests}/{each.name}" for each in (ROOT / tests).glob("test_*.py")]
     else:
         found.append(f"{tests}/{folder}")
-    if tests == "tests/reference" and inner.parts[0] in SHARED:
+    if tests == "tests/reference" and Path(inner.parts[0]).stem in SHARED:
         found += [str(p.relative_to(ROOT)) for each in CODEC_TESTS for p in ROOT.glob(each)]
     return found
 

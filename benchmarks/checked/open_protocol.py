@@ -22,7 +22,7 @@ from cdcwire.formats.open_protocol.fast import RowDecoder, RowKey, _described
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.items import read_row
 from cdcwire.formats.open_protocol.message import Column, Columns
-from cdcwire.golang.quote import unquote
+from cdcwire.golang import unquote
 from cdcwire.model.events import Table
 from cdcwire.model.floats import read_float32
 from cdcwire.mysql.types import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cdcwire.model.events import POSITION_MEMBERS, Position
-from cdcwire.model.tso import tso_of_ms
+from cdcwire.model.instants import tso_of_ms
 
 BASE_MS = 1_704_067_200_000  # 2024-01-01 00:00:00 UTC
 BASE_TSO = tso_of_ms(BASE_MS)

@@ -30,8 +30,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import UNAVAILABLE, Column, Role, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import UNAVAILABLE, Column, Role, Value, index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
 from cdcwire_generators.families import get_family

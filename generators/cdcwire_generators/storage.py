@@ -14,7 +14,7 @@ from cdcwire.model import kinds
 from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column, Value
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire_generators.families.declared import schema_file_column
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip

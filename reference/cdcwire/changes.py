@@ -10,8 +10,18 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.rows import Row
 from cdcwire.core.typed_rows import TypedRows
 from cdcwire.extensions import names_the_extra
-from cdcwire.model.events import NO_EXTRA, Extra, Half, Op, Position, RowChange, Sent, Table
-from cdcwire.model.paths import Path, path_text
+from cdcwire.model.events import (
+    NO_EXTRA,
+    Extra,
+    Half,
+    Op,
+    Path,
+    Position,
+    RowChange,
+    Sent,
+    Table,
+    path_text,
+)
 from cdcwire.model.slotted import slotted
 
 if TYPE_CHECKING:

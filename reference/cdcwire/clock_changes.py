@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cdcwire.model.events import Event, RowChange
+from cdcwire.model.events import Event, RowChange, TableName, full_name
 from cdcwire.model.instants import UTC, clock_change, fixed_offset
 from cdcwire.model.kinds import Column, DatetimeType, TimestampType, Type
-from cdcwire.model.names import TableName, full_name
 from cdcwire.model.temporal import extended_text
 
 if TYPE_CHECKING:  # verbs that need no Arrow count values too

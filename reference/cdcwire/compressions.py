@@ -14,8 +14,7 @@ from typing import Any
 from cdcwire.core.context import Compression, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint
+from cdcwire.core.reader import Reader, read_uvarint
 from cdcwire.extras import MissingExtraError, load_extra
 
 _NO_ROOM = "failed to write whole buffer"

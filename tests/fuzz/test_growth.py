@@ -14,8 +14,7 @@ import pytest
 
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.reader import Span
-from cdcwire.core.varints import write_varint
+from cdcwire.core.reader import Span, write_varint
 from cdcwire.format import Format
 from cdcwire.model.events import Event
 from cdcwire.registry import FORMAT_NAMES, get_format

@@ -6,9 +6,9 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from cdcwire.console.usage import UsageError
+from cdcwire.model.events import TableName
 from cdcwire.model.instants import instant_of
 from cdcwire.model.kinds import TimestampType
-from cdcwire.model.names import TableName
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import redacted_columns
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from cdcwire.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 
 NameMap: TypeAlias = "Mapping[str, str]"
 AnyName = TypeVar("AnyName", str, TableName)

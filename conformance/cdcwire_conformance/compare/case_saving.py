@@ -13,7 +13,7 @@ from cdcwire.compressions import with_compressions
 from cdcwire.core.context import EVERYTHING
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.files.whole_files import whole_folder
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.cases import (
     CaseMaker,
     NotSavedError,

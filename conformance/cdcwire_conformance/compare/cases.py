@@ -20,9 +20,8 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.format import Format
-from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire.model.events import Event, Image, RowChange, Table, TableName
 from cdcwire.model.kinds import Column, DatetimeType, TimestampType, TimeType, Value
-from cdcwire.model.names import TableName
 from cdcwire.model.text import Json, TextFormError, event_from_json, event_to_json, table_to_json
 from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.compare.result import RowDifference, SideName

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire.model.names import TableName, full_schema
+from cdcwire.model.events import TableName, full_schema
 from cdcwire_conformance.compare.aliases import Alias
 from cdcwire_conformance.compare.feed import OpenedFeed
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cdcwire.core.options import OptionValue
 from cdcwire.format import Format
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.decode.describe import Described
 from cdcwire_conformance.decode.row_facts import POSITION, Between
 

@@ -17,7 +17,7 @@ from cdcwire.arrow.schema import (
 from cdcwire.arrow.types import SchemaError
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.orders import Order
-from cdcwire.model.names import TableName, full_schema
+from cdcwire.model.events import TableName, full_schema
 from cdcwire_conformance.compare.aliases import Alias, named_like, renamed_table
 from cdcwire_conformance.compare.deleted_rows import DeletedRows, deleted_rows, whole_deletes
 from cdcwire_conformance.compare.last_state import LastState, Share, StatedFeed, last_state

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from cdcwire.arrow.types import SchemaError
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.deleted_rows import between_text
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.orders import BothFacts

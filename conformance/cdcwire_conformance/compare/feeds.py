@@ -17,7 +17,7 @@ from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError
 from cdcwire.ddl.schemas import schema_notes
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.databases import NamedFeeds, named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import feed_terms

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cdcwire.arrow.schema import CanonicalTable, Fill, name_text
 from cdcwire.arrow.types import SchemaError, Temporal
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.merging import MergedTable
 from cdcwire_conformance.compare.reshaping import (

@@ -10,8 +10,8 @@ from shlex import quote
 from cdcwire.arrow.common_type import NoCommonType
 from cdcwire.arrow.schema import CanonicalTable, common_type_of
 from cdcwire.model import kinds
+from cdcwire.model.events import TableName
 from cdcwire.model.kinds import Column
-from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.alike import alike_hints
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.meaning import is_named

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from cdcwire.arrow.schema import CanonicalTable
+from cdcwire.model.events import TableName
 from cdcwire.model.kinds import BytesType, TextType
-from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 
 _VERDICT = "text ill-formed"

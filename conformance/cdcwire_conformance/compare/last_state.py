@@ -20,7 +20,7 @@ from typing import Any
 from cdcwire.arrow.batches import MessagePlace
 from cdcwire.arrow.schema import name_text
 from cdcwire.core.orders import NoPlace, Order
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.column_changes import ColumnChange
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.compare.statements import Effect, effects_of

@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError
-from cdcwire.model.events import Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Table, TableName
 from cdcwire_conformance.compare.aliases import Alias, renamed_table
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.meaning import Meaning

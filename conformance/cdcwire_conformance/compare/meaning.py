@@ -15,6 +15,7 @@ from typing import Literal
 
 from cdcwire.arrow.schema import CanonicalTable, Rewrite, name_text, rewritten_name
 from cdcwire.core.nearest import did_you_mean
+from cdcwire.model.events import TableName
 from cdcwire.model.kinds import (
     ArrayType,
     BytesType,
@@ -25,7 +26,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
 )
-from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.upgrades import NO_UPGRADE, Upgrade
 
 PRECISIONS: Mapping[str, int] = {"s": 0, "ms": 3, "us": 6}

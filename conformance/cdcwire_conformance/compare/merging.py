@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from cdcwire.arrow.schema import CanonicalTable, Merged, merge_tables, name_text
 from cdcwire.arrow.types import SchemaError
+from cdcwire.model.events import TableName
 from cdcwire.model.kinds import JsonType
-from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.meaning import is_named
 from cdcwire_conformance.compare.rules import CompareOptions
 

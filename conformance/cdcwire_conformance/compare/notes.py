@@ -10,9 +10,9 @@ from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
 from cdcwire.clock_changes import ClockFacts
 from cdcwire.core.orders import shown_place
+from cdcwire.model.events import TableName
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import TimestampType
-from cdcwire.model.names import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.result import Comparison, SideName, TableComparison
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Window

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_of_table
 from cdcwire_conformance.compare.final_tables import (

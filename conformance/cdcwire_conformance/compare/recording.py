@@ -11,7 +11,7 @@ from hashlib import sha256
 from cdcwire.core.options import parse_options
 from cdcwire.core.orders import shown_place
 from cdcwire.files.stores import SourceError, Store, is_url, path_under, size_and_sum
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.record import (
     DEFAULT_ORIGIN,

@@ -22,8 +22,7 @@ from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.orders import Order
 from cdcwire.format import Format
 from cdcwire.model.carries import Carries
-from cdcwire.model.events import Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Table, TableName
 from cdcwire.storage.paths import OF_PATHS
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.meaning import NO_MEANING, Meaning

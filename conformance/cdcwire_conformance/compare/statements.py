@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.ddl.tokens import Cursor, DdlError, Token, tokens_of
-from cdcwire.model.names import TableName, full_schema
+from cdcwire.model.events import TableName, full_schema
 from cdcwire_conformance.compare.column_changes import ColumnChange, column_changes
 from cdcwire_conformance.decode.other_events import PlacedStatement
 

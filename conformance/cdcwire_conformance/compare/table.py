@@ -16,7 +16,7 @@ from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
 from cdcwire.console.usage import meant_or_met
 from cdcwire.ddl.schemas import schema_notes
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.aliases import named_like
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, written_alike

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
 from cdcwire.console.usage import meant_or_met
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.decode.describe import tables_met

@@ -16,7 +16,7 @@ from cdcwire.console.problems import json_problem, unique_members
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.corpus.files import CorpusFiles
 from cdcwire_conformance.corpus.unfinished import missing_of, missing_text

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from cdcwire.core.options import parse_options
 from cdcwire.extras import requirements_of
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import (

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from cdcwire.model.paths import Path, path_text
+from cdcwire.model.events import Path, path_text
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.files import CorpusFiles
 

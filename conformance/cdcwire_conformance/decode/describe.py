@@ -29,10 +29,9 @@ from cdcwire.core.context import NO_CONTEXT, Context, Selection
 from cdcwire.ddl import sent_columns
 from cdcwire.files.stores import open_here
 from cdcwire.format import Format
-from cdcwire.model.events import Table
+from cdcwire.model.events import Table, TableName
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, EnumType, LabelForm, SetType, TextType
-from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.decode.kafka_keys import KeyFacts
 from cdcwire_conformance.decode.many_tables import Ahead

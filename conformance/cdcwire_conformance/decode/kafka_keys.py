@@ -19,9 +19,8 @@ from cdcwire.core.comparing import KeyContent, KeyReader
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Row
-from cdcwire.model.events import RowChange
+from cdcwire.model.events import RowChange, TableName
 from cdcwire.model.kinds import UNAVAILABLE, Column
-from cdcwire.model.names import TableName
 
 FIRST_SHOWN = 5
 MAX_DIGESTS = 1 << 14  # of one feed, to be compared

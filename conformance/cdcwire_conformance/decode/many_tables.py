@@ -22,8 +22,7 @@ from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
 from cdcwire.feed import FeedError
 from cdcwire.files.stores import OpenFile, open_here
-from cdcwire.model.events import Event, RowChange
-from cdcwire.model.names import TableName, full_name
+from cdcwire.model.events import Event, RowChange, TableName, full_name
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.opening import OpenedSource
 from cdcwire_conformance.decode.reading import (

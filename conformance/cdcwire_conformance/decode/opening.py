@@ -29,8 +29,7 @@ from cdcwire.ddl.schemas import lack_schemas, names_of, with_schemas
 from cdcwire.files.messages_io import line_message
 from cdcwire.files.stores import OpenFile, Store, open_here, opener_in
 from cdcwire.format import Format
-from cdcwire.model.events import Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Table, TableName
 from cdcwire.schema_registry import RegistryError
 from cdcwire_conformance.decode.decoders import table_of_topic, topic_name
 from cdcwire_conformance.decode.prefix import PrefixPlan, counted, read_prefix

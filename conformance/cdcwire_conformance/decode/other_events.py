@@ -13,9 +13,15 @@ from typing import TypeAlias
 
 from cdcwire.arrow.batches import MessagePlace
 from cdcwire.model import kinds
-from cdcwire.model.events import Position, SchemaChange, SchemaChangeKind, Table
+from cdcwire.model.events import (
+    Position,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+    TableName,
+    full_schema,
+)
 from cdcwire.model.kinds import Column
-from cdcwire.model.names import TableName, full_schema
 
 MAX_STATEMENTS = 1 << 14  # kept of one feed
 PARTS_KEPT = 2  # enough to know that there are several

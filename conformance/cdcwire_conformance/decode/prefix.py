@@ -18,9 +18,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.files.prefix import PrefixFile, StaleIndex, list_prefix
 from cdcwire.files.stores import Store, check_for_spark, is_url, path_under
 from cdcwire.format import Format
-from cdcwire.model.events import Position, Table
-from cdcwire.model.names import TableName
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import Position, Table, TableName, path_text
 from cdcwire.storage.feeds import completed
 from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import DataPath, IndexPath, PathLayout, SchemaPath, parse_path

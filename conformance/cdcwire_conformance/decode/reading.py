@@ -34,8 +34,7 @@ from cdcwire.feed import FeedError as FeedError
 from cdcwire.files.messages_io import NotAMessageError, message_from_line
 from cdcwire.files.stores import OpenFile, open_here
 from cdcwire.format import Format
-from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.model.names import full_name
+from cdcwire.model.events import Event, RowChange, Table, full_name
 from cdcwire_conformance.decode.decoders import partial_rows, place_decoder
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
 from cdcwire_conformance.suite import get_suite

@@ -27,10 +27,11 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
+    TableName,
+    full_name,
 )
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column, TextType
-from cdcwire.model.names import TableName, full_name
 from cdcwire_conformance.decode.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.decode.kafka_keys import KeyChecking, KeyFacts
 from cdcwire_conformance.decode.other_events import (

@@ -24,8 +24,9 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
     Type,
+    index_of_label,
+    mask_of_labels,
 )
-from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import count_text
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.difference import is_null

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, reads_as_json
 
 LONG_PART = 128  # every byte of a message is alike; its fields are what differs

@@ -26,10 +26,9 @@ from struct import Struct
 
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.reader import Span
-from cdcwire.core.varints import write_uvarint
+from cdcwire.core.reader import Span, write_uvarint
 from cdcwire.datahub.crc32c import crc32c
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, Layer, reads_as_json
 
 MAGIC = b"DHUB"

@@ -17,7 +17,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.format import Format
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import Difference, shorten, shown_event

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cdcwire.console.visible import shortened, visible
+from cdcwire.model.events import Path, path_text
 from cdcwire.model.kinds import Type
-from cdcwire.model.paths import Path, path_text
 from cdcwire.model.text import Json
 
 ABSENT_TEXT = "absent"

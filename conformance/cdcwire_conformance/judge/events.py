@@ -19,8 +19,7 @@ from itertools import islice
 
 from cdcwire.format import Format
 from cdcwire.model.carries import Carries
-from cdcwire.model.events import POSITION_MEMBERS
-from cdcwire.model.paths import Path
+from cdcwire.model.events import POSITION_MEMBERS, Path
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.difference import (
     A_VALUE,

@@ -13,7 +13,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.format import Format
-from cdcwire.model.paths import Path, Step
+from cdcwire.model.events import Path, Step
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus

@@ -18,6 +18,7 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from types import MappingProxyType
 
+from cdcwire.model.events import Path
 from cdcwire.model.floats import read_float32
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import (
@@ -43,9 +44,9 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
+    index_of_label,
+    mask_of_labels,
 )
-from cdcwire.model.labels import index_of_label, mask_of_labels
-from cdcwire.model.paths import Path
 from cdcwire.model.text import Json
 from cdcwire.model.text.members import INTEGER
 from cdcwire_conformance.judge.difference import (

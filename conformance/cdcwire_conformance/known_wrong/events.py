@@ -11,7 +11,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,

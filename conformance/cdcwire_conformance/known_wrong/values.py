@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 
-from cdcwire.core.base64_text import write_base64
+from cdcwire.core.json_strings import write_base64
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column, Value
 from cdcwire_conformance.known_wrong.decoder import (

@@ -14,9 +14,9 @@ from shlex import quote
 from typing import Literal, TypeAlias
 
 from cdcwire.console.visible import said
+from cdcwire.model.events import Path
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import IntType, Type
-from cdcwire.model.paths import Path
 from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference, shorten
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.case import Case, Level
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference

@@ -16,9 +16,9 @@ from cdcwire.files.prefix import StoragePrefix, is_prefix, list_prefix
 from cdcwire.files.stores import SourceError, is_url, open_store
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Position, RowChange, Table
+from cdcwire.model.instants import ms_of_tso, tso_of_ms
 from cdcwire.model.kinds import Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
-from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire.registry import get_format
 from cdcwire_conformance.sources.source_urls import parse_source_url
 from cdcwire_generators.positions import position_at

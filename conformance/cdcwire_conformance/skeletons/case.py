@@ -18,8 +18,7 @@ from cdcwire.core.options import parse_options
 from cdcwire.files.inside import file_inside
 from cdcwire.files.whole_files import write_whole
 from cdcwire.format import Format
-from cdcwire.model.events import Event
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Event, Path
 from cdcwire.model.text import Json, event_to_json, table_to_json
 from cdcwire_conformance.corpus.case import Case, Expect, Level, MessageFiles
 from cdcwire_conformance.corpus.json_form import json_text

@@ -13,7 +13,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.ddl import read_chain
 from cdcwire.formats.avro import FORMAT, MessageWriter, Settings
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
-from cdcwire.model.tso import tso_of_ms
+from cdcwire.model.instants import tso_of_ms
 from cdcwire_evidence.scenarios.feeds import row_of
 from cdcwire_generators.workloads import workload, workload_tables
 

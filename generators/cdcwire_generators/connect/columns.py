@@ -13,7 +13,7 @@ import re
 from dataclasses import replace
 from decimal import MAX_PREC, Context, Decimal, InvalidOperation
 
-from cdcwire.golang.numbers import float_text
+from cdcwire.golang import float_text
 from cdcwire.model import kinds
 from cdcwire.model.events import Image
 from cdcwire.model.floats import is_float32

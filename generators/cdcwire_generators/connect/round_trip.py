@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowChange
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kinds import Value
-from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.connect.columns import renamed, sent_column, sent_row
 from cdcwire_generators.connect.times import Modes
 from cdcwire_generators.feeds import FeedTraits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cdcwire.model.kinds import Column, UnknownType
 from cdcwire.mysql import types
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType
 
 # Simplest first: a failing example shrinks towards the front.

@@ -19,11 +19,11 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import BoolType, BytesType, Column, Role, Type, UnknownType
-from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import DeclaredType, declared_type, type_of_declared
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options, named

@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 from cdcwire.model import kinds
 from cdcwire.model.events import NO_EXTRA, Extra, Image, Position, RowChange, Table
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column, Value
 from cdcwire.model.temporal import temporal_text
-from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.value_texts import read_value
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators

@@ -20,11 +20,11 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column, Role, Value
 from cdcwire.model.temporal import temporal_text
-from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire.mysql.value_texts import read_value
 from cdcwire_generators.families import get_family
 from cdcwire_generators.feeds import FeedTraits

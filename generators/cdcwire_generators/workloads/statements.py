@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 
 _CREATE_SCHEMA = 1
 _CREATE_TABLE = 3

@@ -13,9 +13,8 @@ from cdcwire.apache_avro import schema
 from cdcwire.apache_avro.schema import Branch, Datum
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.limits import INT64_END, INT64_START
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import write_varint
-from cdcwire.model.paths import Path
+from cdcwire.core.reader import Reader, write_varint
+from cdcwire.model.events import Path
 
 CLAUSE = "avro: binary encoding"
 VARINTS = "avro: varints"

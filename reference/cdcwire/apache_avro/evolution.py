@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 from cdcwire.apache_avro import schema
 from cdcwire.core.errors import DecodeError
+from cdcwire.model.events import Path
 from cdcwire.model.kinds import ABSENT
-from cdcwire.model.paths import Path
 
 CLAUSE = "avro: schema evolution"
 DecimalRule: TypeAlias = Literal["registry", "specification"]

@@ -10,8 +10,7 @@ import math
 
 from cdcwire.apache_avro import schema
 from cdcwire.core.errors import EncodeError
-from cdcwire.golang.json_text import compact_json, json_string
-from cdcwire.golang.numbers import float_text
+from cdcwire.golang import compact_json, float_text, json_string
 from cdcwire.model.kinds import ABSENT, Missing
 
 CLAUSE = "avro: schema text"

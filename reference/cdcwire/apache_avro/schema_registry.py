@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cdcwire.golang.json_text import compact_json
+from cdcwire.golang import compact_json
 
 MAX_SCHEMA_BYTES = 1 << 21
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"

@@ -30,9 +30,8 @@ from cdcwire.arrow.types import UNSIGNED_64, Profile, Temporal
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.orders import Order
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Image, RowChange
+from cdcwire.model.events import Image, RowChange, path_text
 from cdcwire.model.kinds import UNAVAILABLE, Column
-from cdcwire.model.paths import path_text
 
 Change: TypeAlias = "Row | RowChange"
 

@@ -17,9 +17,8 @@ from cdcwire.arrow.schema import (
     union_tables,
 )
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Table
+from cdcwire.model.events import Table, TableName, full_name
 from cdcwire.model.kinds import Column, TextType
-from cdcwire.model.names import TableName, full_name
 
 ArrowBatch: TypeAlias = pa.RecordBatch
 ArrowTable: TypeAlias = pa.Table

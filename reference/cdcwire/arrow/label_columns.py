@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from cdcwire.arrow.building import Build, Convert, plain
 from cdcwire.connect.labels import declared_label, declared_labels, may_be_label
-from cdcwire.model.kinds import EnumType, SetType
-from cdcwire.model.labels import mask_of_labels
+from cdcwire.model.kinds import EnumType, SetType, mask_of_labels
 
 _MAX_KNOWN = 1 << 12
 

@@ -30,9 +30,8 @@ from cdcwire.arrow.types import (
 from cdcwire.connect.types import OPEN_DOUBLE
 from cdcwire.core.orders import Order
 from cdcwire.model import kinds
-from cdcwire.model.events import Table
+from cdcwire.model.events import Table, TableName
 from cdcwire.model.kinds import Column, Value
-from cdcwire.model.names import TableName
 from cdcwire.model.temporal import DAYS_OF_MONTH
 
 Rewrite: TypeAlias = Callable[[str], str]

@@ -16,7 +16,7 @@ from cdcwire.core.context import Context, Selection
 from cdcwire.ddl import read_ddl_file
 from cdcwire.files.stores import LocalStore
 from cdcwire.files.tables_file import read_tables
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire.schema_registry import MAX_ANSWER_BYTES, open_schemas
 
 __all__ = [

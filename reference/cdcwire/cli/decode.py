@@ -31,8 +31,7 @@ from cdcwire.files.prefix_events import read_events
 from cdcwire.files.stores import open_store
 from cdcwire.format import Format
 from cdcwire.identify.auto import AUTO
-from cdcwire.model.events import Event
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Event, TableName
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format

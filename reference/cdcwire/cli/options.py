@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from cdcwire.console.visible import UNSEEN
-from cdcwire.core.configuration import ConfigurationKind
-from cdcwire.core.options import Option
+from cdcwire.core.options import ConfigurationKind, Option
 from cdcwire.registry import FORMAT_NAMES, get_format
 
 NAME = "options"

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cdcwire.console.usage import meant_or_met
 from cdcwire.core.context import Selection
-from cdcwire.model.events import Event, RowChange, SchemaChange
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Event, RowChange, SchemaChange, TableName
 
 
 class SeenNames:

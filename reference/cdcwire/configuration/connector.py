@@ -19,7 +19,7 @@ from cdcwire.configuration.found import (
 )
 from cdcwire.console.problems import json_problem, no_constant
 from cdcwire.console.visible import visible
-from cdcwire.core.configuration import JSON_CONVERTER, TRANSFORM, TRANSFORMS, Connector
+from cdcwire.core.options import JSON_CONVERTER, TRANSFORM, TRANSFORMS, Connector
 from cdcwire.registry import FORMAT_NAMES, get_format
 
 _CLASS = "connector.class"

@@ -11,8 +11,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 
-from cdcwire.core.configuration import ConfigurationKind, Setting
-from cdcwire.core.options import Option, OptionError, OptionValue
+from cdcwire.core.options import ConfigurationKind, Option, OptionError, OptionValue, Setting
 from cdcwire.extras import load_extra
 from cdcwire.files.whole_files import read_short
 from cdcwire.registry import FORMAT_NAMES, get_format

@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import NoReturn
 
 from cdcwire.connect.numbers import unscaled_bytes
-from cdcwire.core.base64_text import write_base64
+from cdcwire.core.json_strings import write_base64
 from cdcwire.model import kinds
+from cdcwire.model.events import Path, Step
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Value
-from cdcwire.model.paths import Path, Step
 
 DEFINITIONS = "connect: definitions"
 _DECIMAL_MODE = "decimal-handling-mode to string or precise"

@@ -26,7 +26,7 @@ from cdcwire.connect.types import declared_spatial
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.golang.numbers import float_text
+from cdcwire.golang import float_text
 from cdcwire.model import kinds
 from cdcwire.model.events import Expression, Image
 from cdcwire.model.floats import is_float32

@@ -25,7 +25,7 @@ from cdcwire.core.strict_json import (
     read_json,
     read_json_value,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.model.slotted import slotted
 
 SchemasEnable: TypeAlias = Literal["auto", "true", "false"]

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from cdcwire.connect.schema import RULES, Schema
 from cdcwire.connect.schema_reader import read_schema
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import Spans, json_text
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Span, Subject
-from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -25,7 +25,7 @@ from cdcwire.core.strict_json import (
     Member,
     read_json,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _ENVELOPE = "connect: envelope"
 _MEMBERS = "connect: schema members"

@@ -19,8 +19,7 @@ from cdcwire.connect.values import Reading, read_value
 from cdcwire.core.errors import DecodeError, TruncatedError, step
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import JsonObject, JsonValue, Number
-from cdcwire.model.events import Image, Table
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Image, Path, Table
 from cdcwire.model.slotted import slotted
 
 _BOOLEANS = ("boolean", "struct")  # types that are booleans, or may have some

@@ -13,9 +13,9 @@ from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.style import as_it_is
 from cdcwire.connect.types import decimal_scale
 from cdcwire.connect.unavailable import unavailable_values
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular
+from cdcwire.core.json_strings import write_base64
 from cdcwire.model import kinds
 from cdcwire.model.events import Image
 from cdcwire.model.instants import offset_at_end

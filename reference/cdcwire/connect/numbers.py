@@ -12,7 +12,7 @@ from math import frexp
 from typing import Literal
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.golang.numbers import plain_digits, usual_text32
+from cdcwire.golang import plain_digits, usual_text32
 from cdcwire.model.floats import read_float32
 
 MAX_DECIMAL_BYTES = 65536  # 157,000 digits; PostgreSQL stops at 147,455

@@ -29,7 +29,7 @@ from cdcwire.core.strict_json import (
     Number,
     json_kind,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _MEMBERS = "connect: schema members"
 _TYPES = "connect: schema types"

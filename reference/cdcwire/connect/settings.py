@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.envelope import SchemasEnable
-from cdcwire.core.configuration import JSON_CONVERTER, Connector, connector
 from cdcwire.core.limits import decimal_digits
-from cdcwire.core.options import option
+from cdcwire.core.options import JSON_CONVERTER, Connector, connector, option
 
 # The sinks that read a format's messages. Decimals are bytes in base64 here.
 NEEDED = {"value.converter.decimal.format": "BASE64", "key.converter.decimal.format": "BASE64"}

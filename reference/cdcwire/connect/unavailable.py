@@ -20,7 +20,7 @@ from cdcwire.connect.types import (
     UUID_TEXT,
     is_cdc_timestamp,
 )
-from cdcwire.core.base64_text import write_base64
+from cdcwire.core.json_strings import write_base64
 
 
 @lru_cache(maxsize=1024)

@@ -20,8 +20,8 @@ from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.connect.values import write_value
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.compiled import Irregular, Usual, Write, Writer
+from cdcwire.core.json_strings import write_base64
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.model import kinds
 from cdcwire.model.instants import UTC

@@ -28,8 +28,8 @@ from cdcwire.connect.types import (
     decimal_scale,
     is_variable_scale,
 )
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.json_strings import write_base64
 from cdcwire.core.limits import MAX_DECIMAL_DIGITS, DecimalDigits
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number, json_kind
 from cdcwire.model.floats import is_float32, read_float32

@@ -17,7 +17,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import Span
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 
 BYTES_A_LINE = 12
 LINES_A_FIELD = 6

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import Span
 from cdcwire.core.strict_json import JsonObject, JsonRules, json_kind, read_json
-from cdcwire.model.paths import Step
+from cdcwire.model.events import Step
 
 _NAMESPACE = UUID("6f6b9d1e-1f0c-5b0a-9d5e-0c3f5a7e2b61")
 

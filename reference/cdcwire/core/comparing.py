@@ -13,9 +13,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import Order
-from cdcwire.model.events import Image, SchemaChange
+from cdcwire.model.events import Image, SchemaChange, TableName
 from cdcwire.model.kinds import Missing
-from cdcwire.model.names import TableName
 
 Version: TypeAlias = tuple[int, ...]
 Shown: TypeAlias = "str | Missing | None"

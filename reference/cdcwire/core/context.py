@@ -13,8 +13,7 @@ from typing import TypeAlias
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import Table
-from cdcwire.model.names import TableName, full_schema
+from cdcwire.model.events import Table, TableName, full_schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ container prepends its own step and re-raises the same error (``with step(...)``
 
 from __future__ import annotations
 
-from cdcwire.model.paths import Path, Step, path_text
+from cdcwire.model.events import Path, Step, path_text
 
 
 class DecodeError(ValueError):

@@ -19,8 +19,8 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.explanation import Spans, json_text, with_instant
 from cdcwire.core.reader import EventPart, Subject
-from cdcwire.core.spans import Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -31,7 +31,7 @@ from cdcwire.core.strict_json import (
     Number,
     json_kind,
 )
-from cdcwire.model.paths import Path, Step
+from cdcwire.model.events import Path, Step
 
 T = TypeVar("T")
 Quote: TypeAlias = "Callable[[str], str]"  # a string as the producer writes it, with its quotes

@@ -44,7 +44,7 @@ from cdcwire.datahub.records import (
     fields_sent,
     wrong_count,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 CLAUSE = "datahub: batch"
 CLAUSE_RECORD = "datahub: batch records"

@@ -22,7 +22,7 @@ from cdcwire.datahub.json_records import json_parts, write_json_body
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
 from cdcwire.datahub.records import read_record, write_record
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 CLAUSE = "datahub: bodies"
 CLAUSE_CONTENT = "datahub: content encoding"

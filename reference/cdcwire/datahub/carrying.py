@@ -25,7 +25,7 @@ from cdcwire.datahub.message import (
     ReadyRecord,
     Record,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 CLAUSE_BATCHING = "datahub: batching"
 CLAUSE_BODIES = "datahub: bodies"

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import Spans, json_text
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import RecordingReader, Span, Subject
-from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -37,7 +37,7 @@ from cdcwire.datahub.fields import Field, clause_of
 from cdcwire.datahub.json_records import CLAUSE as CLAUSE_JSON
 from cdcwire.datahub.json_records import CLAUSE_BASE64, rules_for
 from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 # The value at a path: its clause, how it is shown (None: as written), and a note.
 Described: TypeAlias = "tuple[str, str | None, str]"

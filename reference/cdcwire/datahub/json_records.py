@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.strict_json import (
     JsonArray,
@@ -35,7 +35,7 @@ from cdcwire.datahub.records import (
     texts_of,
     wrong_count,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 CLAUSE = "datahub: json"
 CLAUSE_BASE64 = "datahub: base64"

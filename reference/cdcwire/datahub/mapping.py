@@ -13,8 +13,8 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.datahub.blob_message import (
     DEFAULT_VERSION,
     BlobColumn,

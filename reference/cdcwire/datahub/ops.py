@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.model.events import Half, MarkerKind, SchemaChangeKind
+from cdcwire.model.events import Half, MarkerKind, Path, SchemaChangeKind
 from cdcwire.model.events import Op as RowOp
-from cdcwire.model.paths import Path
 
 Group: TypeAlias = Literal["row", "ddl", "marker", "heartbeat"]
 

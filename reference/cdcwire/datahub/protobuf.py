@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.limits import INT64_END, INT64_START
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, write_uvarint
-from cdcwire.model.paths import Step
+from cdcwire.core.reader import Reader, read_uvarint, write_uvarint
+from cdcwire.model.events import Step
 
 CLAUSE = "datahub: protobuf"
 

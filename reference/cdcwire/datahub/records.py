@@ -28,7 +28,7 @@ from cdcwire.datahub.protobuf import (
     write_bytes,
     write_integer,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 CLAUSE_RECORDS = "datahub: records"
 CLAUSE_ATTRIBUTES = "datahub: attributes"

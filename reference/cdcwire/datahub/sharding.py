@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from hashlib import md5
 from heapq import merge
 
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.errors import EncodeError
+from cdcwire.core.json_strings import write_base64
 from cdcwire.datahub.fields import FieldValue, decimal_text
 from cdcwire.datahub.streamx import BlobValue, StreamXType
 from cdcwire.model.events import Event, Position, RowChange

@@ -12,8 +12,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
 
-from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.json_strings import read_base64
 from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode

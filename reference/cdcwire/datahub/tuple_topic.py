@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.fields import Field, FieldValue
-from cdcwire.model.events import Table
+from cdcwire.model.events import Path, Table
 from cdcwire.model.kinds import Column
-from cdcwire.model.paths import Path
 
 CLAUSE_SCHEMA = "datahub-tuple: topic schema"
 CLAUSE_UNSUPPORTED = "datahub-tuple: what is not carried"

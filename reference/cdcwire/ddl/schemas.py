@@ -14,8 +14,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
 from cdcwire.format import Format
-from cdcwire.model.events import RowChange, Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import RowChange, Table, TableName
 
 
 def lack_schemas(tables: Iterable[Table]) -> bool:

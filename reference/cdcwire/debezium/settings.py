@@ -19,7 +19,7 @@ from cdcwire.connect.style import (
     TimeMode,
     UnsignedMode,
 )
-from cdcwire.core.configuration import (
+from cdcwire.core.options import (
     ANY_VALUE,
     JSON_CONVERTER,
     TRANSFORM,
@@ -27,9 +27,11 @@ from cdcwire.core.configuration import (
     Setting,
     changefeed,
     connector,
+    option,
+    options_of,
+    settings_reader,
     transform,
 )
-from cdcwire.core.options import option, options_of, settings_reader
 from cdcwire.debezium.connectors import SourceOf
 from cdcwire.debezium.message import PLACEHOLDER, ROUTER_FIELD
 from cdcwire.mysql.settings import TIDB_EXTENSION, zone_option

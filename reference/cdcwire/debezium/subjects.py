@@ -16,7 +16,7 @@ from cdcwire.debezium.message import (
     Unwrapped,
 )
 from cdcwire.debezium.reading import OF_NOTIFICATIONS
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _CLAUSES: dict[str, str] = {
     **dict.fromkeys(("before", "after"), "debezium-json: images"),

@@ -22,7 +22,7 @@ from cdcwire.debezium.settings import TicdcSettings
 from cdcwire.debezium.ticdc_columns import text_json
 from cdcwire.debezium.writing_parts import extra_text
 from cdcwire.model.events import Position, Progress, SchemaChange, Table
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 
 CLAUSE = "debezium-json: ticdc"
 _VERSION = "2.4.0.Final"

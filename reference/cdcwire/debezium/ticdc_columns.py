@@ -18,8 +18,7 @@ from typing import Literal
 
 from cdcwire.connect import ConnectType, ConnectValue, counts, types
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.golang.json_text import jsoniter_string
-from cdcwire.golang.numbers import padded_float_text
+from cdcwire.golang import jsoniter_string, padded_float_text
 from cdcwire.model import kinds
 from cdcwire.model.events import Expression
 from cdcwire.model.floats import narrow_float32

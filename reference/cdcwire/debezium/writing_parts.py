@@ -13,9 +13,8 @@ from cdcwire.debezium.schemas import source_schema
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import VERSIONS, Shape, shape_of
 from cdcwire.debezium.unwrapped import is_row_schema
-from cdcwire.model.events import Extra, Position, Table
-from cdcwire.model.paths import Path
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.events import Extra, Path, Position, Table
+from cdcwire.model.instants import ms_of_tso
 
 _MEMBERS = "debezium-json: members"
 _SOURCE = "debezium-json: source"

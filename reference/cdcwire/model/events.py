@@ -1,4 +1,4 @@
-"""The closed set of events that every format is translated to, and their parts.
+"""The closed set of events that every format is translated to, their parts, and names of these.
 
 Nothing assigns to their fields; sequences are tuples. Four ways not to have a value are kept apart.
 SQL NULL is the value ``None``. An *absent* column is not in ``Image.columns``. *Unchanged* columns
@@ -188,3 +188,37 @@ class Marker:
 
 
 Event: TypeAlias = RowChange | SchemaChange | Progress | Marker
+
+
+Step: TypeAlias = "str | int"
+Path: TypeAlias = "tuple[Step, ...]"
+"""The path from an event or a message to one of its values, outermost step first."""
+
+
+def path_text(path: Path) -> str:
+    """Return a path as people write it: ``rows[2].columns[0]``."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).lstrip(".")
+
+
+TableName: TypeAlias = "tuple[str | None, str]"
+"""Schema and table. With a database the schema is ``DATABASE.SCHEMA``, see ``full_schema``."""
+
+
+def full_schema(database: str | None, schema: str | None) -> str | None:
+    """Return a schema with its database before it, where there is one above the schema.
+
+    Examples:
+        >>> full_schema("crm", "public"), full_schema(None, "public"), full_schema("a.b", "public")
+        ('crm.public', 'public', '"a.b".public')
+
+    """
+    if database is None or schema is None:
+        return schema
+    parts = (f'"{part}"' if "." in part or '"' in part else part for part in (database, schema))
+    return ".".join(parts)
+
+
+def full_name(table: Table) -> TableName:
+    """Return the name of a table by which no two tables of a feed are the same."""
+    return full_schema(table.database, table.schema), table.name or ""

@@ -3,7 +3,8 @@
 The canonical text is ``YYYY-MM-DD hh:mm:ss`` in UTC with the digits of the fraction as sent, under
 a type whose zone is ``+00:00``. A year before 0 or after 9999 has a sign (``-0043``, ``+12345``);
 the year 0000 is 1 BC. An infinite instant is ``infinity`` or ``-infinity``. Days since 1970-01-01
-and dates of the Gregorian calendar have no limit of years.
+and dates of the Gregorian calendar have no limit of years. Timestamps of TiDB's oracle (TSO), as in
+``commit_ts``, are milliseconds and a logical clock.
 """
 
 from __future__ import annotations
@@ -276,3 +277,16 @@ def _named_zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, OSError, ValueError) as error:
         raise ValueError(f"time zone {name!r} is not known on this machine") from error
+
+
+LOGICAL_BITS = 18  # of the logical clock, below the milliseconds since 1970
+
+
+def ms_of_tso(tso: int) -> int:
+    """Return the milliseconds since 1970 of a TSO."""
+    return tso >> LOGICAL_BITS
+
+
+def tso_of_ms(milliseconds: int) -> int:
+    """Return the first TSO of a millisecond."""
+    return milliseconds << LOGICAL_BITS

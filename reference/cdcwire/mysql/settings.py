@@ -1,4 +1,4 @@
-"""Options that several formats of TiCDC share."""
+"""Options that several formats of TiCDC share, and the signs of compressed values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from cdcwire.core.configuration import changefeed
 from cdcwire.core.context import Compression
+from cdcwire.core.guess import OptionValues
 from cdcwire.core.limits import decompressed_bytes
-from cdcwire.core.options import OptionError, from_context, option
+from cdcwire.core.options import OptionError, changefeed, from_context, option
 from cdcwire.model.instants import is_zone
 
 LargeMessage: TypeAlias = Literal["none", "handle-key-only", "claim-check"]
@@ -25,6 +25,10 @@ CLAIM_CHECK_RAW_VALUE = changefeed(f"{_LARGE_MESSAGE}.claim-check-raw-value")
 CONTENT_COMPATIBLE = changefeed("sink.content-compatible", is_parameter=True)
 TERMINATOR = changefeed("sink.terminator", {"": "\r\n"})
 FILE_SIZE = changefeed("sink.cloud-storage-config.file-size", is_parameter=True)
+
+COMPRESSION = "large-message-handle-compression"
+LZ4_FRAME = b"\x04\x22\x4d\x18"
+_MOST_COMPRESSED = 1 << 20  # one byte of lz4 may stand for 255: larger values are not tried
 
 
 def zone_option(text: str) -> str | None:
@@ -58,7 +62,7 @@ def _max_message_bytes() -> int:
 def compression_name() -> Literal["none", "lz4", "snappy"]:
     """Return the field of the option ``large-message-handle-compression``."""
     return option(
-        "large-message-handle-compression",
+        COMPRESSION,
         "none",
         "Compression of each value; the caller passes the functions for lz4 and snappy.",
         settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-compression"),
@@ -142,3 +146,24 @@ class LargeMessageSettings(LargeRowSettings):
         "Write the old values of changed columns only.",
         settings=changefeed("sink.only-output-updated-columns", is_parameter=True),
     )
+
+
+def compressions_of(value: bytes) -> tuple[OptionValues, ...]:
+    """Return the compressions that a value that is not JSON may have; none for a large one."""
+    if len(value) > _MOST_COMPRESSED:
+        return ()
+    if value.startswith(LZ4_FRAME):
+        return ({COMPRESSION: "lz4"},)
+    return ({COMPRESSION: "snappy"},) if _has_snappy_size(value) else ()
+
+
+def _has_snappy_size(value: bytes) -> bool:
+    """Return whether a block begins with a size that its bytes can have, and then a literal."""
+    size = shift = 0
+    for index, byte in enumerate(value[:5]):
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            tags = value[index + 1 : index + 2]
+            return 0 < size <= 64 * len(value) and tags != b"" and tags[0] & 3 == 0
+    return False

@@ -1,4 +1,4 @@
-"""MySQL's type codes and TiCDC's column flags, to and from the neutral columns.
+"""MySQL's type codes, TiCDC's column flags and TiDB's DDL codes, to and from the neutral model.
 
 Craft and Open Protocol describe a column by one type code and one set of flags. Its kind, its
 ``source`` name (``varchar``, ``int unsigned``) and its roles follow from them. On the way back,
@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import kinds
+from cdcwire.model.events import SchemaChangeKind
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Column, Role
 
@@ -332,3 +333,23 @@ def _plainest_code(kind: kinds.Type, clause: str) -> int:
             return TYPE_NULL
         case kinds.IntervalType() | kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             raise EncodeError(f"MySQL has no type for {kind_text(kind)}", clause)
+
+
+# TiDB's list of DDL actions, as TiCDC's Canal-JSON groups it.
+_CODES_BY_KIND: dict[SchemaChangeKind, tuple[int, ...]] = {
+    "create": (3,),
+    "rename": (14, 47),
+    "cindex": (7, 9, 32),
+    "dindex": (8, 10, 33),
+    "erase": (4,),
+    "truncate": (11,),
+    "alter": (5, 6, 12, 13, 15, 17, 18, 19, 20, 22, 23, 37, 38, 41, 61, 64, 71, 72),
+}
+_KIND_BY_CODE: dict[int, SchemaChangeKind] = {
+    code: kind for kind, codes in _CODES_BY_KIND.items() for code in codes
+}
+
+
+def schema_change_kind(code: int) -> SchemaChangeKind:
+    """Return the neutral kind of a DDL code; "query" for every code that no other kind names."""
+    return _KIND_BY_CODE.get(code, "query")

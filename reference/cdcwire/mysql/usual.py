@@ -13,8 +13,7 @@ from typing import Literal, TypeAlias
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.model import kinds
-from cdcwire.model.kinds import Column
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import Column, index_of_label, mask_of_labels
 from cdcwire.mysql import types
 
 Form: TypeAlias = Literal[

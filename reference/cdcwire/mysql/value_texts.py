@@ -1,7 +1,8 @@
-"""Values of MySQL columns as the text that TiDB prints, where the storage formats agree on it.
+"""Values of MySQL columns as the text that TiDB prints, where formats agree on it.
 
 Integers, bit, year, decimals, dates, times and JSON are the same text in CSV and in Canal-JSON.
-Floats, strings, binary values, enums, sets and vectors differ, and are read in those packages.
+Strings, binary values, enums, sets and vectors differ, and are read in those packages. So do the
+floats of CSV; those without an exponent, of Canal-JSON and `simple`, are here.
 
 Only the form that a producer writes is read: no white space, no plus sign, no needless leading
 zero. Digits are ASCII. A value must fit its type: the width of an integer, the length of a BIT,
@@ -11,13 +12,16 @@ The text of JSON is not looked into.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
 
+from cdcwire.golang import plain_digits, usual_text32
 from cdcwire.model import kinds
+from cdcwire.model.floats import narrow_float32, read_float32, shortest_digits
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Value
 from cdcwire.model.temporal import temporal_text
@@ -212,3 +216,48 @@ def _text(kind: kinds.Type, value: Value, time_zone: str | None) -> str | None:
             return temporal_text(kind, value, time_zone)
         case _:
             return None
+
+
+_MAX_CHARACTERS = 2048  # plain digits of a double are up to 1078
+_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def float_text(value: float, bits: int) -> str:
+    """Return the shortest digits that read back, without an exponent. Raises: ValueError."""
+    if not math.isfinite(value):
+        raise ValueError(f"there is no text for {value}")
+    if bits == 32 and narrow_float32(value) != value:
+        raise ValueError(f"{value!r} is not a 32-bit float")
+    if bits == 32:
+        usual = usual_text32(value)
+        if usual:
+            return usual
+        sign, digits, exponent = shortest_digits(value, 32)
+    elif 1e-3 <= abs(value) < 1e16:  # Python writes these in the same way
+        return repr(value).removesuffix(".0")
+    else:
+        sign, digits, exponent = shortest_digits(value, 64)
+    return sign + plain_digits(digits, exponent)
+
+
+def read_float(text: str) -> float:
+    """Return the 32-bit float of a text. Raises: ValueError."""
+    _check_float(text)
+    return _finite(read_float32(text), text)
+
+
+def read_double(text: str) -> float:
+    """Return the 64-bit float of a text. Raises: ValueError."""
+    _check_float(text)
+    return _finite(float(text), text)
+
+
+def _check_float(text: str) -> None:
+    if len(text) > _MAX_CHARACTERS or not _FLOAT.fullmatch(text):
+        raise ValueError(f"{text!r:.40} is not a number")
+
+
+def _finite(value: float, text: str) -> float:
+    if math.isinf(value):
+        raise ValueError(f"{text!r:.40} is too large")
+    return value

@@ -13,12 +13,11 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.golang.numbers import plain_digits
+from cdcwire.golang import plain_digits
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32, read_float32, shortest_digits
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import UNAVAILABLE, Column, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value, index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql import types
 

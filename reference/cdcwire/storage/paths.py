@@ -18,9 +18,8 @@ from datetime import date as calendar_date
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from cdcwire.core.configuration import changefeed
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.options import option
+from cdcwire.core.options import changefeed, option
 from cdcwire.model.carries import option as carried_by
 from cdcwire.model.kinds import DatetimeType
 from cdcwire.model.temporal import count_text

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.model.paths import Path
-from cdcwire.model.paths import path_text as path_steps_text
+from cdcwire.model.events import Path
+from cdcwire.model.events import path_text as path_steps_text
 from cdcwire.storage import paths
 from cdcwire.storage.schema_text import SchemaFile, check_checksum, shipped_checksum
 from cdcwire.storage.writing import WriteOrder

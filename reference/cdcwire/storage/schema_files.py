@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.model.events import Position, SchemaChange, Table
 from cdcwire.model.kinds import Column
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire.storage.paths import SchemaPath
 from cdcwire.storage.schema_columns import SchemaColumn, column_of, readable_text, schema_column_of
 from cdcwire.storage.schema_reader import read_schema_file

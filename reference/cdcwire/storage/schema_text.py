@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.strict_json import Number
-from cdcwire.golang.json_text import json_string
+from cdcwire.golang import json_string
 from cdcwire.storage.paths import MAX_U64, check_name
 from cdcwire.storage.schema_columns import SchemaColumn, readable_text
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonObject, JsonRules, Number, json_kind, read_json
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.storage.paths import (
     MAX_U64,
     DataPath,

@@ -8,8 +8,7 @@ import pytest
 
 from cdcwire.arrow.batches import MessagePlace
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.model.events import Position, SchemaChangeKind
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Position, SchemaChangeKind, TableName
 from cdcwire_conformance.compare.last_state import LastState, Moment, Share, StatedFeed, last_state
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.decode.other_events import PlacedStatement, RowSpan, part_of

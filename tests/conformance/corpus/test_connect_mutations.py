@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cdcwire.core.reader import Span
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.formats.cdl_json import suite as cdl_json
 from cdcwire_conformance.formats.debezium_json import suite as debezium_json

@@ -9,7 +9,7 @@ import pytest
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.formats.canal_json import mutations as canal_json
 from cdcwire_conformance.formats.csv import mutations as csv

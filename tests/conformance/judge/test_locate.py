@@ -15,8 +15,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span
 from cdcwire.format import Format
-from cdcwire.model.events import Event
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Event, Path
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.judge.difference import Difference

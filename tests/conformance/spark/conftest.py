@@ -15,7 +15,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.ddl import parse_ddl
 from cdcwire.model.events import Event, Position, RowChange, SchemaChange, Table
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire.registry import get_format
 from cdcwire.storage.paths import DataPath, PathLayout, parse_path, path_text
 from cdcwire.storage.small_files import write_metadata

@@ -23,7 +23,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.ddl import parse_ddl
 from cdcwire.files.messages_io import write_messages
-from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Event, Image, Position, RowChange, Table, path_text
 from cdcwire.model.kinds import (
     BytesType,
     Column,
@@ -34,7 +34,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
 )
-from cdcwire.model.paths import path_text
 from cdcwire.registry import get_format
 from cdcwire_conformance.corpus import load_case
 from cdcwire_conformance.decode.reading import CLAUSE_MESSAGES

@@ -16,7 +16,7 @@ pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
 from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.core.context import Context
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.feed import ComparedFeed, FeedFacts, OpenedFeed
 from cdcwire_conformance.compare.meaning import Meaning
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison

@@ -14,8 +14,7 @@ from cdcwire.arrow.batches import MessagePlace
 from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire.model.events import Event, Position, Progress, SchemaChange, Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Event, Position, Progress, SchemaChange, Table, TableName
 from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed, FeedFacts, OpenedFeed
 from cdcwire_conformance.compare.rules import (

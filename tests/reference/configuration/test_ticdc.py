@@ -10,7 +10,7 @@ import pytest
 
 from cdcwire.configuration import ConfigurationError, read_ticdc
 from cdcwire.configuration.found import public_address
-from cdcwire.core.configuration import ANY_VALUE
+from cdcwire.core.options import ANY_VALUE
 from cdcwire.registry import FORMAT_NAMES, get_format
 
 if sys.version_info < (3, 11):

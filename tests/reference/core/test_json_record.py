@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.explanation import Spans
 from cdcwire.core.json_record import (
     FLAG,
     JsonForms,
@@ -20,7 +21,6 @@ from cdcwire.core.json_record import (
     record_of,
     unknown_members,
 )
-from cdcwire.core.spans import Spans
 from cdcwire.core.strict_json import JsonObject, JsonRules, read_json
 
 RULES = JsonRules("page: text", "page: strings", "page: limits", max_name_bytes=8)

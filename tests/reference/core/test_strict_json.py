@@ -20,7 +20,7 @@ from cdcwire.core.strict_json import (
     json_kind,
     read_json,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 RULES = JsonRules(
     "text", "strings", "limits", max_depth=3, max_name_bytes=8, may_repeat=frozenset("r")

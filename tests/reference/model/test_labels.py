@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.model.kinds import EnumType, SetType, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import EnumType, SetType, Value, index_of_label, mask_of_labels
 
 OPTIONS = ("a", "b", "c")
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cdcwire.arrow.types import SchemaError
 from cdcwire.console.usage import UsageError
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import job_for, passes_of
 from cdcwire_conformance.compare.feed import OpenedFeed

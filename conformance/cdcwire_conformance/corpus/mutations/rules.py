@@ -14,7 +14,7 @@ from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.core.strict_json import Number
-from cdcwire.model.paths import Path, path_text
+from cdcwire.model.events import Path, path_text
 
 Kind: TypeAlias = Literal["length", "count", "size", "tag"]
 

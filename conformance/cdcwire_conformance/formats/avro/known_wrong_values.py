@@ -6,8 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kinds import BitType, Column, DecimalType, IntType, TextType, UnknownType, Value
-from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     wrong_columns,

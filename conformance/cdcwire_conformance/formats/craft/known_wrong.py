@@ -14,8 +14,7 @@ from typing import Any
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_varint
+from cdcwire.core.reader import Reader, read_varint
 from cdcwire.format import Format
 from cdcwire.formats.craft.arrays import ArrayPath
 from cdcwire.formats.craft.columns import NameReader

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
-from cdcwire.core.reader import Span
-from cdcwire.core.varints import write_uvarint, write_varint
-from cdcwire.model.paths import Path
+from cdcwire.core.reader import Span, write_uvarint, write_varint
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Rewrite, Site, number_of
 
 

@@ -19,7 +19,7 @@ from functools import partial
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.datahub.ops import OPS, QUERY, Op
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families import datahub_mutations as datahub_bodies
 from cdcwire_conformance.families.datahub_mutations import without_members, without_quotes

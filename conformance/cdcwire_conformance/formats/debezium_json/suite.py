@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families.connect_mutations import LONG_PART, changes_of, legal_sizes
 from cdcwire_conformance.families.lenient import CONNECT_SCALARS, CONNECT_UNCHECKED

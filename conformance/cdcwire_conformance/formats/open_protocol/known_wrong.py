@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.core.base64_text import write_base64
+from cdcwire.core.json_strings import write_base64
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.golang.quote import quote
+from cdcwire.golang import quote
 from cdcwire.model.kinds import BytesType, Column, Value
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (

@@ -12,7 +12,7 @@ from cdcwire.console.hexdump import error_part, message_parts, value_text
 from cdcwire.console.visible import visible
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case

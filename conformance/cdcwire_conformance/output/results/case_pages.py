@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cdcwire.console.visible import shortened as cut
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.clauses import Clause

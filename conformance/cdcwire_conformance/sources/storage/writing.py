@@ -20,7 +20,7 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.files.prefix import stored_form
 from cdcwire.files.stores import Store, StoreError
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.registry import get_format
 from cdcwire.storage import (
     Cut,

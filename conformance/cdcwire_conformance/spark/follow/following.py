@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire.arrow.schema import CanonicalTable, name_text, union_tables
 from cdcwire.arrow.types import SchemaError
-from cdcwire.model.names import TableName
+from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.databases import named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (

@@ -17,8 +17,7 @@ from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.rows import Row
 from cdcwire.format import Format
-from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Event, Progress, RowChange, SchemaChange, TableName
 from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.reading import (

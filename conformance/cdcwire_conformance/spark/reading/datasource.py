@@ -29,8 +29,7 @@ from cdcwire.core.context import Context
 from cdcwire.ddl import read_ddl_file
 from cdcwire.extras import MissingExtraError
 from cdcwire.files.tables_file import read_tables
-from cdcwire.model.events import Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Table, TableName
 from cdcwire.schema_registry import RegistryError, open_schemas
 from cdcwire_conformance.decode.describe import survey_feed
 from cdcwire_conformance.decode.opening import OpenedSource, open_source, ready_job

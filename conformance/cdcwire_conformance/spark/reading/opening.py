@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cdcwire.core.context import NO_CONTEXT, Context
-from cdcwire.model.events import Table
-from cdcwire.model.names import TableName
+from cdcwire.model.events import Table, TableName
 from cdcwire_conformance.decode import opening
 from cdcwire_conformance.decode.describe import Described, survey_feed
 from cdcwire_conformance.decode.opening import OpenedSource

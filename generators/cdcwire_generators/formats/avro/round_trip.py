@@ -30,13 +30,11 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import Column, Role, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import Column, Role, Value, index_of_label, mask_of_labels
 from cdcwire.model.steps import split_key_changes
 from cdcwire.model.temporal import temporal_text
-from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import (
     BINARY_NAMES,
     INTEGER_BITS,
@@ -45,6 +43,7 @@ from cdcwire.mysql.declared import (
     declared_type,
     type_of_declared,
 )
+from cdcwire.mysql.types import schema_change_kind
 from cdcwire.mysql.values import vector_text
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, named

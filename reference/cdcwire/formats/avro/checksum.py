@@ -12,8 +12,7 @@ from cdcwire.apache_avro.schema import Datum
 from cdcwire.formats.avro.message import Datums
 from cdcwire.formats.avro.plans import CHECKSUM_FIELD, FieldPlan, Form
 from cdcwire.formats.avro.values import unwrapped
-from cdcwire.model.kinds import EnumType, SetType, TimestampType
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import EnumType, SetType, TimestampType, index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.row_checksum import float_bytes, number_bytes, text_bytes, vector_bytes
 from cdcwire.mysql.values import is_vector_text, read_vector

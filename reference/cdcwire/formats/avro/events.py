@@ -35,7 +35,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import Column, EnumType, IntType, Role, SetType, TimestampType, Value
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 
 NO_LABELS = Labels(())
 _HANDLE: frozenset[Role] = frozenset({"handle"})

@@ -23,7 +23,7 @@ from cdcwire.formats.avro.plans import (
 )
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.events import NO_EXTRA, Extra, Op, Position
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 
 CLAUSE = "avro: extension fields"
 CHECKSUM_CLAUSE = "avro: row checksum"

@@ -15,18 +15,17 @@ from cdcwire.apache_avro.sources import (
     with_prepared_schemas,
     with_schema_files,
 )
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
-from cdcwire.core.configuration import Connector
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, SchemaId, SchemaUse
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess, json_object
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.options import Connector
 from cdcwire.core.orders import COMMIT_TS
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Row
 from cdcwire.debezium.source import source_in
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder

@@ -12,7 +12,7 @@ from cdcwire.core.limits import UINT64_END
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, json_kind, read_json
 from cdcwire.formats.avro.message import Checkpoint, Ddl, DeletedAt
-from cdcwire.golang.json_text import compact_json
+from cdcwire.golang import compact_json
 
 DDL_BYTE = 0x01
 CHECKPOINT_BYTE = 0x02

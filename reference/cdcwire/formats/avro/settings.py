@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.apache_avro.envelope import Registry
-from cdcwire.core.configuration import ANY_VALUE, changefeed
-from cdcwire.core.options import OptionError, option, options_of, settings_reader
+from cdcwire.core.options import (
+    ANY_VALUE,
+    OptionError,
+    changefeed,
+    option,
+    options_of,
+    settings_reader,
+)
 from cdcwire.mysql.settings import MAX_MESSAGE_BYTES, TIDB_EXTENSION, ZoneSettings
 
 DecimalMode: TypeAlias = Literal["precise", "string"]

@@ -34,8 +34,8 @@ from cdcwire.formats.avro.plans import (
 from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire.formats.avro.values import model_value, unwrapped
 from cdcwire.formats.avro.wire import read_bytes, read_message
-from cdcwire.model.paths import Path, Step
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.events import Path, Step
+from cdcwire.model.instants import ms_of_tso
 
 UNKNOWN = "avro: unknown types"
 _KEYS = "avro: key record"

@@ -36,7 +36,7 @@ from cdcwire.formats.avro.names import schema_of_namespace
 from cdcwire.formats.avro.plans import FieldPlan, Form, RecordPlan, plan_of_text
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.formats.avro.values import CHECKED_FORMS, model_value
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.mysql.values import read_text
 
 NULLS = "avro: null and defaults"

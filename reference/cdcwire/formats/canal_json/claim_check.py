@@ -16,7 +16,7 @@ from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message
 from cdcwire.formats.canal_json.rows import Row, Rows
 from cdcwire.formats.canal_json.wire import read_message
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 CLAUSE = "canal-json: claim check"
 

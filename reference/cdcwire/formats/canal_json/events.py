@@ -49,8 +49,8 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.model.instants import ms_of_tso
+from cdcwire.mysql.types import schema_change_kind
 
 NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
 

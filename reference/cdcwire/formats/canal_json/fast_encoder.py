@@ -37,12 +37,12 @@ from cdcwire.formats.canal_json.rows import write_value_text
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import write_value
 from cdcwire.formats.canal_json.wire import write_object
-from cdcwire.golang.json_text import finished_easyjson, finished_json
+from cdcwire.golang import finished_easyjson, finished_json
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, Value
-from cdcwire.mysql.plain_floats import float_text
 from cdcwire.mysql.usual_texts import float_writer, usual_text
+from cdcwire.mysql.value_texts import float_text
 
 _Frame: TypeAlias = "tuple[str, bool]"  # type of the message; whether it has an old row
 

@@ -22,7 +22,7 @@ from cdcwire.formats.canal_json.message import ROW_TYPES, Message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.wire import message_of, write_object
 from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.gathering import StoredRow, gather_files
 from cdcwire.storage.paths import DataPath

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import is_claim_check, with_claim_checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.columns import definitions_of
 from cdcwire.formats.canal_json.events import events_of, from_event

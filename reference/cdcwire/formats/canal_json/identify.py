@@ -14,7 +14,7 @@ from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.canal_json.settings import EXTENSION
 from cdcwire.formats.canal_json.wire import MESSAGE
-from cdcwire.mysql.identify import compressions_of
+from cdcwire.mysql.settings import compressions_of
 from cdcwire.storage.identify import identify_other_file, place_of
 
 _MEMBERS = MESSAGE.required

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias, TypeVar
 
-from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.json_record import Form, JsonForms, Quote, array_of, expect_object
+from cdcwire.core.json_strings import read_base64
 from cdcwire.core.limits import INT64_END, INT64_START, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.strict_json import JsonRules, Member
 from cdcwire.formats.canal_json.columns import NO_DEFINITION
-from cdcwire.golang.json_text import easyjson_string, json_string
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.golang import easyjson_string, json_string
+from cdcwire.model.instants import ms_of_tso
 
 Dialect: TypeAlias = Literal["ticdc", "canal"]
 

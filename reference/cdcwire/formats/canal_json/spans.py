@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from cdcwire.core.claim_check import file_spans, is_claim_check
 from cdcwire.core.context import Context
+from cdcwire.core.explanation import MAX_TEXT, Spans, json_text, unread_key
 from cdcwire.core.json_record import add_parts, items_of
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import MAX_TEXT, Spans, json_text, unread_key
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -31,7 +31,7 @@ from cdcwire.formats.canal_json.rows import ROWS_FORM
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
 from cdcwire.formats.canal_json.wire import MESSAGE, decompressed
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
 

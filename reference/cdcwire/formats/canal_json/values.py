@@ -19,10 +19,8 @@ from cdcwire.formats.canal_json.settings import Settings
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import UNAVAILABLE, Column, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
-from cdcwire.mysql.plain_floats import float_text, read_double, read_float
-from cdcwire.mysql.value_texts import reader, value_text
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value, index_of_label, mask_of_labels
+from cdcwire.mysql.value_texts import float_text, read_double, read_float, reader, value_text
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
 
 Read: TypeAlias = Callable[[str], Value]

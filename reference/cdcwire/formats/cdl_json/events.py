@@ -33,7 +33,7 @@ from cdcwire.formats.cdl_json.message import (
 )
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Extra, Marker, Op, Position, RowChange, Table
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 
 _OPS: dict[str, Op] = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}
 OPERATIONS: dict[str, str] = {

@@ -11,14 +11,13 @@ from cdcwire.connect.explain import Subjects, message_spans
 from cdcwire.connect.fields import image_of_key, read_part
 from cdcwire.connect.identify import lacks_schema, part_of, tombstone_guess
 from cdcwire.connect.settings import JSON_SINKS
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.guess import Guess, OptionValues, offset_of
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.orders import LSN
 from cdcwire.core.reader import Span, Subject
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.fast import RowDecoder, RowEncoder
 from cdcwire.formats.cdl_json.message import FIELDS, MEMBERS, Tombstone, is_object

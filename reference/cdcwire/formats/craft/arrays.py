@@ -13,10 +13,9 @@ from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, read_varint, write_uvarint, write_varint
+from cdcwire.core.reader import Reader, read_uvarint, read_varint, write_uvarint, write_varint
 from cdcwire.formats.craft.profile import Profile
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 MAX_NAME_BYTES = 1024  # choice: TiDB ends at 64 characters; a shared huge name is a memory bomb
 

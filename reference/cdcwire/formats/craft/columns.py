@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.core.reader import Reader, read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
     ArrayPath,
     bytes_of,
@@ -25,8 +24,8 @@ from cdcwire.formats.craft.arrays import (
 from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
 from cdcwire.formats.craft.profile import Profile
 from cdcwire.formats.craft.values import encode_value, read_value, value_clause
+from cdcwire.model.events import Path
 from cdcwire.model.floats import is_float32
-from cdcwire.model.paths import Path
 from cdcwire.mysql.types import TYPE_FLOAT
 from cdcwire.mysql.values import WireValue
 

@@ -40,7 +40,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 
 AnyInput = TypeVar("AnyInput")
 AnyEvent = TypeVar("AnyEvent")

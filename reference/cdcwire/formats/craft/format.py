@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint
-from cdcwire.format import Format
+from cdcwire.core.reader import Reader, read_uvarint
+from cdcwire.format import Format, checks
 from cdcwire.formats.craft.events import event_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.fast_encoder import RowEncoder

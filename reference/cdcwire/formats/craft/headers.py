@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.core.reader import Reader, read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
     ArrayPath,
     check_count,

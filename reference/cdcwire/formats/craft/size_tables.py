@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.core.reader import Reader, read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
     ArrayPath,
     read_delta_varints,
@@ -23,7 +22,7 @@ from cdcwire.formats.craft.arrays import (
     write_uvarints,
 )
 from cdcwire.formats.craft.profile import Profile
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 T = TypeVar("T")
 

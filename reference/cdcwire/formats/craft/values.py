@@ -11,8 +11,7 @@ from __future__ import annotations
 import struct
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, read_varint, write_uvarint, write_varint
+from cdcwire.core.reader import Reader, read_uvarint, read_varint, write_uvarint, write_varint
 from cdcwire.formats.craft.arrays import bytes_of, text_of
 from cdcwire.formats.craft.profile import Profile
 from cdcwire.model.floats import is_float32

@@ -12,8 +12,7 @@ from functools import partial
 
 from cdcwire.core.context import NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.core.reader import Reader, read_uvarint, write_uvarint
 from cdcwire.formats.craft.columns import (
     NameReader,
     read_columns,

@@ -12,9 +12,8 @@ from cdcwire.formats.csv.records import write_record
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.csv.tables import Definitions, stored_columns
 from cdcwire.formats.csv.wire import header_line
-from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.model.names import TableName
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.events import Event, RowChange, Table, TableName
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.storage.gathering import StoredRow, gather_files
 
 UsualRecords: TypeAlias = "Callable[[RowChange, Table | None], bytes | None]"

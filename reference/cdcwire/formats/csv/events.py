@@ -33,9 +33,18 @@ from cdcwire.formats.csv.tables import (
 )
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA
 from cdcwire.formats.csv.wire import header_bytes, read_header, read_records, write_file
-from cdcwire.model.events import NO_EXTRA, Event, Half, Image, Op, Position, RowChange, Table
+from cdcwire.model.events import (
+    NO_EXTRA,
+    Event,
+    Half,
+    Image,
+    Op,
+    Position,
+    RowChange,
+    Table,
+    TableName,
+)
 from cdcwire.model.kinds import Column, IntType, Value
-from cdcwire.model.names import TableName
 from cdcwire.storage.paths import DataPath
 
 CLAUSE_RECORD = "csv: record"

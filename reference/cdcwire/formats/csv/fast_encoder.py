@@ -33,7 +33,7 @@ from cdcwire.formats.csv.records import write_handle, write_string
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import write_plan
 from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text
-from cdcwire.golang.numbers import usual_text32
+from cdcwire.golang import usual_text32
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, Value

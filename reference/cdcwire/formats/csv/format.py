@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message, expect_file
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.events import RecordWriter, read_events
 from cdcwire.formats.csv.fast import JoiningDecoder, RowDecoder

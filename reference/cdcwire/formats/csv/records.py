@@ -13,7 +13,7 @@ from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
 from cdcwire.formats.csv.fields import FieldReader, write_field
 from cdcwire.formats.csv.message import Field, Handle, Operation, Record
 from cdcwire.formats.csv.settings import Settings
-from cdcwire.model.paths import Step
+from cdcwire.model.events import Step
 
 CLAUSE_RECORD = "csv: record"
 CLAUSE_KINDS = "csv: kinds of fields"

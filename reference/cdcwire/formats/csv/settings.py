@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.configuration import Setting, changefeed
 from cdcwire.core.options import (
     OptionError,
+    Setting,
+    changefeed,
     line_end,
     option,
     option_group,

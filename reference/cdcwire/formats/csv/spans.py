@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from cdcwire.core.context import EVERYTHING, Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import Spans
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import Spans
 from cdcwire.formats.csv.events import find_table
 from cdcwire.formats.csv.fields import FieldReader
 from cdcwire.formats.csv.message import Field
@@ -21,8 +21,7 @@ from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec
 from cdcwire.formats.csv.wire import read_header
-from cdcwire.model.events import Progress, SchemaChange
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path, Progress, SchemaChange
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
 

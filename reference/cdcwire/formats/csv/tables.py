@@ -13,9 +13,8 @@ from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec, column_codec
-from cdcwire.model.events import Table
+from cdcwire.model.events import Table, TableName
 from cdcwire.model.kinds import Column
-from cdcwire.model.names import TableName
 
 
 @dataclass(frozen=True, slots=True, eq=False)

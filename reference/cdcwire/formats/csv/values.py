@@ -14,18 +14,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.formats.csv.escapes import escape, unescape
 from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import field_of, text_of
 from cdcwire.formats.csv.settings import Settings
-from cdcwire.golang.numbers import plain_digits, usual_text32
+from cdcwire.golang import plain_digits, usual_text32
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32, read_float32, shortest_digits
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import UNAVAILABLE, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import UNAVAILABLE, Value, index_of_label, mask_of_labels
 from cdcwire.mysql.value_texts import read_value, value_text
 from cdcwire.mysql.values import is_vector_text, read_text, read_vector, vector_text
 

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from cdcwire.core.base64_text import usual_base64
 from cdcwire.core.caches import BoundedCache
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular
 from cdcwire.core.compiled.json_objects import Real, read_objects
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.json_strings import usual_base64
 from cdcwire.core.limits import INT64_END, INT64_START, MAX_FAST_JSON_BYTES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Layout, Row, Values, new_row

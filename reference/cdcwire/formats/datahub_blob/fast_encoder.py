@@ -10,10 +10,10 @@ from functools import lru_cache, partial
 from json.encoder import encode_basestring
 from typing import Any
 
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Writer, text_of_image
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.json_strings import write_base64
 from cdcwire.core.message import Message
 from cdcwire.datahub.blob_message import DEFAULT_VERSION
 from cdcwire.datahub.ops import OPS

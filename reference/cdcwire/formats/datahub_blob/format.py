@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.guess import Guess, json_object, offset_of
@@ -16,7 +15,7 @@ from cdcwire.datahub.identify import guess_body
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder

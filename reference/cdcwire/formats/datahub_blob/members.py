@@ -19,7 +19,7 @@ from cdcwire.core.strict_json import (
     Number,
     json_kind,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 RULES = JsonRules(
     "datahub-blob: json text", "datahub-blob: json strings", "datahub-blob: limits", max_depth=16

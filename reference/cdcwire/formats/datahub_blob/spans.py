@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from cdcwire.core.base64_text import read_base64
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import json_text, unread_key
 from cdcwire.core.json_record import extra, part
+from cdcwire.core.json_strings import read_base64
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
-from cdcwire.core.spans import json_text, unread_key
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import (
@@ -45,7 +45,7 @@ from cdcwire.formats.datahub_blob.schema_part import (
 )
 from cdcwire.formats.datahub_blob.settings import read_settings
 from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION, read_record
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _UNKNOWN = "datahub-blob: unknown members"
 # By the path of a member, * for each index: its clause, and the part of the event that it shows.

@@ -8,7 +8,6 @@ from functools import lru_cache
 from json import JSONEncoder
 from typing import Any
 
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.compiled import (
     FastEncoder,
     ImagePlans,
@@ -19,6 +18,7 @@ from cdcwire.core.compiled import (
     texts_of_values,
 )
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.json_strings import write_base64
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.fields import Field, integer_end, write_text
 from cdcwire.datahub.message import ReadyRecord, Record
@@ -26,7 +26,7 @@ from cdcwire.formats.datahub_tuple.events import check_table, messages_of
 from cdcwire.formats.datahub_tuple.topic import topic_in
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.formats.datahub_tuple.wire import MAX_SEQUENCE_DIGITS, MAX_TIME
-from cdcwire.golang.numbers import usual_text32
+from cdcwire.golang import usual_text32
 from cdcwire.model import kinds
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import Column, Value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.guess import Guess
@@ -16,7 +15,7 @@ from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.identify import guess_body
 from cdcwire.datahub.sharding import value_text
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.fast_encoder import RowEncoder

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import unread_key
 from cdcwire.core.message import Message
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import unread_key
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import body_spans
 from cdcwire.datahub.records import CLAUSE_RECORDS

@@ -8,8 +8,8 @@ from __future__ import annotations
 from decimal import Decimal
 from math import isfinite
 
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import EncodeError
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.datahub.fields import Field, FieldValue, check_value, clause_of
 from cdcwire.datahub.streamx import text_of
 from cdcwire.model import kinds

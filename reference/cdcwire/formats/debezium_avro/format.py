@@ -17,14 +17,12 @@ from cdcwire.apache_avro.sources import (
 )
 from cdcwire.connect import Envelope
 from cdcwire.connect.carries import DEBEZIUM_KINDS
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyReader
-from cdcwire.core.configuration import Connector
 from cdcwire.core.context import NO_CONTEXT, Context, SchemaId, SchemaUse
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.guess import Guess, Sureness
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
-from cdcwire.core.options import OptionValue
+from cdcwire.core.options import Connector, OptionValue
 from cdcwire.core.reader import Reader
 from cdcwire.debezium.comparing import (
     ADJUSTED_NAME,
@@ -45,7 +43,7 @@ from cdcwire.debezium.shapes import dialect_of
 from cdcwire.debezium.source import source_in
 from cdcwire.debezium.writing import messages_of
 from cdcwire.debezium.writing_parts import Writer
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.debezium_avro.avro_schema import avro_text
 from cdcwire.formats.debezium_avro.connect_schema import SCHEMAS, plan_of_text
 from cdcwire.formats.debezium_avro.fast import KeyColumns, RowDecoder

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.connect import SchemasEnable
-from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
-from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.core.options import (
+    ANY_VALUE,
+    changefeed,
+    connector,
+    option,
+    options_of,
+    settings_reader,
+)
 from cdcwire.debezium.settings import (
     HeartbeatIdentifier,
     KeyConverter,

@@ -25,7 +25,7 @@ from cdcwire.debezium.subjects import clauses_of, key_subjects, value_subjects
 from cdcwire.formats.debezium_avro.connect_schema import DATUM
 from cdcwire.formats.debezium_avro.settings import read_settings
 from cdcwire.formats.debezium_avro.wire import MESSAGES, Datum, read_message
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _INSIDE = ("branch", "block", "key")  # steps to what belongs to a value
 _ROWS = Subject(0, ("before", "after"))

@@ -17,7 +17,7 @@ from cdcwire.core.errors import EncodeError, step
 from cdcwire.debezium.ticdc import safe_name
 from cdcwire.formats.debezium_avro.avro_schema import NAMES
 from cdcwire.formats.debezium_avro.connect_schema import CONNECT_FIELD
-from cdcwire.golang.json_text import SmallValue, compact_json
+from cdcwire.golang import SmallValue, compact_json
 
 _PRIMITIVES = {
     **dict.fromkeys(INT_BITS, "int"),

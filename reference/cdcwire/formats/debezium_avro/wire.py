@@ -33,8 +33,7 @@ from cdcwire.formats.debezium_avro.settings import (
     Settings,
     read_settings,
 )
-from cdcwire.model.events import Table
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path, Table
 from cdcwire.model.slotted import slotted
 
 

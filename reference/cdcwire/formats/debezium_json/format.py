@@ -12,12 +12,11 @@ from cdcwire.connect.explain import message_spans
 from cdcwire.connect.fields import image_of_key
 from cdcwire.connect.identify import lacks_schema
 from cdcwire.connect.settings import JSON_SINKS, NEEDED
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
-from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
+from cdcwire.core.options import JSON_CONVERTER, Connector
 from cdcwire.core.reader import Span
 from cdcwire.debezium.comparing import (
     ADJUSTED_NAME,
@@ -38,7 +37,7 @@ from cdcwire.debezium.names import original_image
 from cdcwire.debezium.releases import RELEASES
 from cdcwire.debezium.subjects import clauses_of, key_subjects, value_subjects
 from cdcwire.debezium.writing import messages_of
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify

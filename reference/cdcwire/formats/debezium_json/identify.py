@@ -11,7 +11,7 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.debezium.message import OPERATIONS
 from cdcwire.debezium.shapes import dialect_of
-from cdcwire.mysql.identify import compressions_of
+from cdcwire.mysql.settings import compressions_of
 
 _CDL = {"message_type", "LOB_COLUMNS", "unique"}
 _IMAGES = {"before", "after", "op"}

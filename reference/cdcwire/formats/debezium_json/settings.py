@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.connect import SchemasEnable
-from cdcwire.core.configuration import ANY_VALUE, changefeed, connector
 from cdcwire.core.context import Compression
 from cdcwire.core.limits import decompressed_bytes
-from cdcwire.core.options import from_context, option, options_of, settings_reader
+from cdcwire.core.options import (
+    ANY_VALUE,
+    changefeed,
+    connector,
+    from_context,
+    option,
+    options_of,
+    settings_reader,
+)
 from cdcwire.debezium.settings import Dialect, TicdcSettings, name_adjustment
 from cdcwire.mysql.settings import check_compression, compression_name, limited
 

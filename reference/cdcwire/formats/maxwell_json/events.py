@@ -54,8 +54,8 @@ from cdcwire.model.events import (
     SchemaChangeKind,
     Table,
 )
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kinds import Column
-from cdcwire.model.tso import ms_of_tso
 
 OPS: dict[str, Op] = {
     "insert": "insert",

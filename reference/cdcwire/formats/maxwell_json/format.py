@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.comparing import Comparing, KeyContent, KeyReader
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.options import OptionValue
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import columns_of_key, events_of, messages_of
 from cdcwire.formats.maxwell_json.fast import RowDecoder

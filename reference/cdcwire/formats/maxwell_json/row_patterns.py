@@ -20,11 +20,10 @@ from decimal import Decimal
 from typing import Any
 
 from cdcwire.connect.strings import quoted
-from cdcwire.core.base64_text import usual_base64
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.core.compiled.json_objects import read_objects
-from cdcwire.core.json_strings import ONCE, STRING
+from cdcwire.core.json_strings import ONCE, STRING, usual_base64
 from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.rows import Layout, Values
 from cdcwire.formats.maxwell_json.keys import Key

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import Spans, json_text
 from cdcwire.core.json_record import add_parts, expect_object
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import Document, JsonObject, Member, read_json
 from cdcwire.formats.maxwell_json.definitions import (
     ColumnsByName,

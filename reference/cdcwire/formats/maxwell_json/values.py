@@ -14,8 +14,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from cdcwire.connect.numbers import java_float_text
-from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.json_strings import read_base64
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Number, read_json
 from cdcwire.formats.maxwell_json.definitions import UTC

@@ -37,7 +37,7 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 
 NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
 _ROW_ID = re.compile(r"-?[0-9]{1,19}")

@@ -24,8 +24,7 @@ from cdcwire.formats.open_protocol.members import EVENT_ROW, write_name
 from cdcwire.formats.open_protocol.message import Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import float_text_of, write_value
-from cdcwire.golang.json_text import finished_json, finished_jsoniter
-from cdcwire.golang.quote import quote
+from cdcwire.golang import finished_json, finished_jsoniter, quote
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.images import Prepared

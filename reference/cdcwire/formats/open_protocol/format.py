@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import with_claim_checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
@@ -14,7 +13,7 @@ from cdcwire.core.guess import Guess, OptionValues, json_object
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.fast import RowDecoder
@@ -26,7 +25,7 @@ from cdcwire.formats.open_protocol.wire import ItemBounds, decode, read_key_fram
 from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
 from cdcwire.model.events import Event
 from cdcwire.mysql.carries import LABELS_AS_INDEXES, MYSQL_FEATURES, mysql_kinds
-from cdcwire.mysql.identify import compressions_of
+from cdcwire.mysql.settings import compressions_of
 
 _VALUE_MEMBERS = ({"u"}, {"d"}, {"u", "p"}, DDL.required)
 _SEEN = 8  # items that are looked into

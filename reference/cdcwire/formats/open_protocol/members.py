@@ -8,11 +8,11 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.explanation import json_text
 from cdcwire.core.json_record import Form, JsonForms, Quote
 from cdcwire.core.limits import INT64_END, INT64_START, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
-from cdcwire.core.spans import json_text
 from cdcwire.core.strict_json import JsonRules, JsonValue, Member, Number
-from cdcwire.golang.json_text import json_string, jsoniter_string
+from cdcwire.golang import json_string, jsoniter_string
 
 Dialect: TypeAlias = Literal["tiflow", "ticdc"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.explanation import json_text
 from cdcwire.core.json_record import FLAG, Form, expect_object, extra, member, part, record_of
-from cdcwire.core.spans import json_text
 from cdcwire.core.strict_json import JsonObject, JsonValue, Member, Number
 from cdcwire.formats.open_protocol.members import (
     BYTE,

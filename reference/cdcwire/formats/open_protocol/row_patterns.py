@@ -22,7 +22,7 @@ from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular
 from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import Columns
-from cdcwire.golang.quote import unquote
+from cdcwire.golang import unquote
 from cdcwire.model.floats import read_float32
 from cdcwire.mysql import types
 from cdcwire.mysql.values import is_vector_text, read_text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cdcwire.core.configuration import changefeed
-from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.core.options import changefeed, option, options_of, settings_reader
 from cdcwire.formats.open_protocol.members import Dialect
 from cdcwire.mysql.settings import MAX_BATCH_SIZE, LargeMessageSettings
 

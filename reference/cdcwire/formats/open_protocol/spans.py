@@ -13,10 +13,10 @@ from dataclasses import replace
 from cdcwire.core.claim_check import file_spans
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import MAX_TEXT, Spans, json_text
 from cdcwire.core.limits import JsonValues
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.spans import MAX_TEXT, Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
 from cdcwire.formats.open_protocol.items import read_key
 from cdcwire.formats.open_protocol.members import (
@@ -43,7 +43,7 @@ from cdcwire.formats.open_protocol.wire import (
     read_key_frame,
     read_value_frame,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 
 _TYPE_PARTS: dict[int, tuple[EventPart, ...]] = {

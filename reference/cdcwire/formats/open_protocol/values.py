@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, TypeAlias
 
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_record import wrong
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.core.strict_json import Member, Number
 from cdcwire.formats.open_protocol.members import (
     INT64,
@@ -24,8 +24,7 @@ from cdcwire.formats.open_protocol.members import (
     WRITE_STRING,
     Dialect,
 )
-from cdcwire.golang.numbers import float_text, padded_float_text
-from cdcwire.golang.quote import QuoteError, quote, unquote
+from cdcwire.golang import QuoteError, float_text, padded_float_text, quote, unquote
 from cdcwire.model.floats import narrow_float32, read_float32
 from cdcwire.mysql import types
 from cdcwire.mysql.values import WireValue, is_vector_text

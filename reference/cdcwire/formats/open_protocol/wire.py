@@ -42,7 +42,7 @@ from cdcwire.formats.open_protocol.members import (
 )
 from cdcwire.formats.open_protocol.message import KEY, ROW, Ddl, Item, Key, Message, Row
 from cdcwire.formats.open_protocol.settings import read_settings
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 ItemBounds: TypeAlias = "tuple[int, int]"  # of an item: start, end
 BATCH_VERSION = 1

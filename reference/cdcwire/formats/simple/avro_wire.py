@@ -37,7 +37,7 @@ from cdcwire.formats.simple.message import (
     Timestamp,
     Watermark,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.mysql.values import read_text
 
 NAMESPACE = "com.pingcap.simple.avro"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import zlib
 
 from cdcwire.apache_avro.schema import Branch
-from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.json_strings import read_base64
 from cdcwire.formats.simple.definitions import Definition, Definitions, definition_of_row
 from cdcwire.formats.simple.members import CHECKSUM
 from cdcwire.formats.simple.message import BAD_BYTE, CellValue, Dml, Row, Timestamp

@@ -14,7 +14,7 @@ from cdcwire.formats.simple.members import CLAIM_CHECK, RULES
 from cdcwire.formats.simple.message import RECORDS, Dml, Row
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.formats.simple.wire import read_message
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _SAME = ("database", "table", "table_id", "type", "commit_ts", "schema_version")
 _MEMBERS = {each.field: name for name, each in RECORDS[Dml].by_name.items()}

@@ -52,7 +52,7 @@ from cdcwire.formats.simple.message import (
 )
 from cdcwire.formats.simple.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.simple.values import as_sent, read_value, write_value
-from cdcwire.golang.json_text import json_string
+from cdcwire.golang import json_string
 from cdcwire.model.events import (
     NO_EXTRA,
     Event,
@@ -67,10 +67,10 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kinds import Column
-from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.images import complete_column
+from cdcwire.mysql.types import schema_change_kind
 
 _KINDS: dict[str, SchemaChangeKind] = {
     "CREATE": "create",

@@ -28,7 +28,7 @@ from cdcwire.formats.simple.message import REPLACEMENT, Cell, Dml, Row, Timestam
 from cdcwire.formats.simple.settings import read_settings
 from cdcwire.formats.simple.values import as_sent, text_reader
 from cdcwire.formats.simple.wire import read_message
-from cdcwire.golang.json_text import json_string
+from cdcwire.golang import json_string
 from cdcwire.model.events import NO_EXTRA, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, TimestampType, Value
 

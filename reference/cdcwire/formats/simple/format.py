@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import with_claim_checks
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context, with_sent_tables
@@ -14,7 +13,7 @@ from cdcwire.core.guess import Guess, JsonObject, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import COMMIT_TS
-from cdcwire.format import Format
+from cdcwire.format import Format, checks
 from cdcwire.formats.simple.avro_wire import FIRST_BYTE, MESSAGE_TYPES
 from cdcwire.formats.simple.batching import messages_of
 from cdcwire.formats.simple.checksum import warnings_of
@@ -28,7 +27,7 @@ from cdcwire.formats.simple.wire import decompressed, read_message
 from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy
 from cdcwire.model.events import Event, Table
 from cdcwire.mysql.carries import LABELS_AS_INDEXES, MYSQL_FEATURES, mysql_kinds
-from cdcwire.mysql.identify import compressions_of
+from cdcwire.mysql.settings import compressions_of
 
 _MEMBERS = RECORDS[Watermark].required  # a watermark has no other members
 _AVRO_STARTS = {bytes((FIRST_BYTE, 2 * kind, 2 * kind, 2)) for kind in range(len(MESSAGE_TYPES))}

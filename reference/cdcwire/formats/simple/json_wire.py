@@ -21,7 +21,7 @@ from cdcwire.formats.simple.message import (
     Message,
     class_of,
 )
-from cdcwire.golang.json_text import json_string
+from cdcwire.golang import json_string
 
 
 def read_message(data: bytes) -> Message:

@@ -6,7 +6,7 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_record import Form, JsonForms, Quote, array_of
 from cdcwire.core.limits import INT64_END, INT64_START, MAX_JSON_DEPTH, MAX_NAME_BYTES, UINT64_END
 from cdcwire.core.strict_json import JsonRules, Member, Number
-from cdcwire.model.tso import ms_of_tso
+from cdcwire.model.instants import ms_of_tso
 
 RULES = JsonRules(
     text_clause="simple: json text",

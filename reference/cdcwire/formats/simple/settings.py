@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.configuration import changefeed
-from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.core.options import changefeed, option, options_of, settings_reader
 from cdcwire.mysql.settings import CLAIM_CHECK_RAW_VALUE, LargeRowSettings
 
 Encoding: TypeAlias = Literal["json", "avro"]

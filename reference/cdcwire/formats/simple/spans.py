@@ -13,10 +13,10 @@ from dataclasses import replace
 from cdcwire.core.claim_check import file_spans
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import MAX_TEXT, Spans, json_text, unread_key
 from cdcwire.core.json_record import Record, add_members, add_parts, record_of
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import RecordingReader, Span, Subject
-from cdcwire.core.spans import MAX_TEXT, Spans, json_text, unread_key
 from cdcwire.core.strict_json import JsonObject, Member, Number, read_json
 from cdcwire.formats.simple.avro_wire import read_message
 from cdcwire.formats.simple.definitions import Definition, Definitions, definitions_of
@@ -49,7 +49,7 @@ from cdcwire.formats.simple.message import (
 from cdcwire.formats.simple.settings import read_settings
 from cdcwire.formats.simple.values import value_clause
 from cdcwire.formats.simple.wire import decompressed
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 _CHECKSUM = record_of(Checksum, UNKNOWN)
 _AVRO_RECORDS: dict[str, Record] = {

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from cdcwire.apache_avro.schema import Branch
-from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.formats.simple.avro_wire import (
     BYTES,
@@ -27,11 +27,16 @@ from cdcwire.formats.simple.settings import Settings
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import UNAVAILABLE, Column, Value
-from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.kinds import UNAVAILABLE, Column, Value, index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
-from cdcwire.mysql.plain_floats import float_text, read_double, read_float
-from cdcwire.mysql.value_texts import integer_range, reader, value_text
+from cdcwire.mysql.value_texts import (
+    float_text,
+    integer_range,
+    read_double,
+    read_float,
+    reader,
+    value_text,
+)
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,19}")

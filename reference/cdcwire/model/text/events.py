@@ -16,6 +16,7 @@ from cdcwire.model.events import (
     Marker,
     MarkerKind,
     Op,
+    Path,
     Position,
     Progress,
     ProgressKind,
@@ -26,7 +27,6 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import BytesType, UnknownType
-from cdcwire.model.paths import Path
 from cdcwire.model.text.members import (
     Json,
     TextFormError,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from cdcwire.model.paths import Path, path_text
+from cdcwire.model.events import Path, path_text
 
 Json: TypeAlias = Any  # a decoded JSON value
 

@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from cdcwire.model.events import Expression, Table
+from cdcwire.model.events import Expression, Path, Table
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import ABSENT, Column, Role, Type, Value
-from cdcwire.model.paths import Path
 from cdcwire.model.text.members import (
     Json,
     TextFormError,

@@ -12,11 +12,10 @@ from functools import reduce
 from typing import get_args
 
 from cdcwire.model import kinds
-from cdcwire.model.events import Image
+from cdcwire.model.events import Image, Path
 from cdcwire.model.floats import read_float32, shortest_digits
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import UNAVAILABLE, Column, Role, Value
-from cdcwire.model.paths import Path
 from cdcwire.model.text.members import INTEGER, Json, TextFormError
 
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|nan|-?inf")

@@ -17,8 +17,8 @@ from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
+from cdcwire.core.reader import write_varint
 from cdcwire.core.rows import Row
-from cdcwire.core.varints import write_varint
 from cdcwire.format import MessageDecoder
 from cdcwire.formats.avro import FORMAT, MemorySource, read_settings
 from cdcwire.formats.avro import fast as fast_module

@@ -25,10 +25,10 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
+from cdcwire.model.instants import ms_of_tso
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import Column, EnumType, IntType, TextType
-from cdcwire.model.tso import ms_of_tso
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 
 COMMIT_TS = 441349361156227075
 ES = ms_of_tso(COMMIT_TS)

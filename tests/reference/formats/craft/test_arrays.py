@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.reader import Reader
-from cdcwire.core.varints import write_uvarint
+from cdcwire.core.reader import Reader, write_uvarint
 from cdcwire.formats.craft.arrays import (
     ArrayPath,
     read_delta_uvarints,

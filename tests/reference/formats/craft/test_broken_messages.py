@@ -18,7 +18,7 @@ from cdcwire.formats.craft import (
     decode,
     encode,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 
 def unhex(text: str) -> bytes:

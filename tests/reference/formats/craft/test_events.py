@@ -18,6 +18,7 @@ from cdcwire.model.events import (
     Event,
     Image,
     Marker,
+    Path,
     Position,
     Progress,
     RowChange,
@@ -41,7 +42,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     Value,
 )
-from cdcwire.model.paths import Path
 from cdcwire.mysql.values import WireValue
 
 ID = Column("id", IntType(32), "int", False, roles=frozenset({"primary", "handle"}))

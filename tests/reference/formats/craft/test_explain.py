@@ -11,7 +11,7 @@ from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.formats.craft.format import FORMAT
 from cdcwire.formats.craft.spans import SHIPPED_FLOAT_FAULT
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")
 DDL = bytes.fromhex("01 0102010002 030178 020101 7374 020a00 0106 05")

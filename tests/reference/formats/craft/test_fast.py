@@ -13,8 +13,8 @@ from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.context import EVERYTHING, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import write_uvarint, write_varint
 from cdcwire.core.rows import Row
-from cdcwire.core.varints import write_uvarint, write_varint
 from cdcwire.formats.craft import (
     Column,
     ColumnGroup,

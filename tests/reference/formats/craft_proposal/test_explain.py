@@ -10,7 +10,7 @@ from cdcwire.core.context import NO_CONTEXT, Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.craft.proposal.format import FORMAT
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 from cdcwire.registry import get_format
 
 DELETE = bytes.fromhex(

@@ -27,7 +27,7 @@ from cdcwire.formats.craft.proposal import (
     encode,
     warnings_of,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 
 def unhex(text: str) -> bytes:

@@ -21,7 +21,7 @@ from cdcwire.formats.datahub_blob import (
     encode,
 )
 from cdcwire.formats.datahub_blob.wire import read_record
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 TYPES = ("LONG", "DOUBLE", "BOOLEAN", "STRING", "BYTES", "DATE")
 COLUMNS = tuple(BlobColumn(name.lower(), name) for name in TYPES)  # type: ignore[arg-type]

@@ -13,10 +13,19 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.maxwell_json import explain, from_events
 from cdcwire.formats.maxwell_json.format import to_events
-from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, SchemaChange, Table
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Marker,
+    Op,
+    Position,
+    RowChange,
+    SchemaChange,
+    Table,
+    path_text,
+)
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import Column, IntType, TextType, Value
-from cdcwire.model.paths import path_text
 
 HEAD = '{"database":"s","table":"t","type":"%s","ts":2,"data":{%s}%s}'
 

@@ -19,7 +19,7 @@ from cdcwire.formats.maxwell_json import (
     decode,
     encode,
 )
-from cdcwire.model.paths import path_text
+from cdcwire.model.events import path_text
 
 UPDATE = (
     b'{"database":"shop","table":"e","type":"update","ts":1795366389,"xid":2148,"commit":true,'

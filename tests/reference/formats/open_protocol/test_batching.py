@@ -18,8 +18,7 @@ from cdcwire.formats.open_protocol import Row as WireRow
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.wire import read_file, read_message, write_file
-from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Event, Image, Path, Position, Progress, RowChange, Table
 from cdcwire.mysql.types import column_of
 
 COLUMNS = (column_of("id", 3, 11), column_of("note", 15, 64))

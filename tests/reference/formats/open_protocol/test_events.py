@@ -16,6 +16,7 @@ from cdcwire.model.events import (
     Event,
     Image,
     Marker,
+    Path,
     Position,
     Progress,
     RowChange,
@@ -35,7 +36,6 @@ from cdcwire.model.kinds import (
     UnknownType,
 )
 from cdcwire.model.kinds import Column as ModelColumn
-from cdcwire.model.paths import Path
 from cdcwire.mysql.types import column_of
 
 ID = Column("id", 3, True, 11, 1)

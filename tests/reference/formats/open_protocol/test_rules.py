@@ -6,7 +6,7 @@ import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.open_protocol import Column, Item, Key, Message, Row, decode, encode
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 ROW_KEY = '{"ts":1,"scm":"s","tbl":"t","t":1}'
 DDL_KEY = '{"ts":1,"t":2}'

@@ -25,7 +25,7 @@ from cdcwire.formats.open_protocol import (
     fast,
 )
 from cdcwire.formats.open_protocol.wire import read_message, write_message
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 from cdcwire.registry import get_format
 
 FORMAT = get_format("open-protocol")

@@ -51,7 +51,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.types import schema_change_kind
 
 ROW_ID = "row_id"  # the name of the row id in an event's ``extra``
 

@@ -21,7 +21,7 @@ from cdcwire.formats.craft.message import (
     GROUP_OLD,
     Column,
 )
-from cdcwire.model.paths import Path, path_text
+from cdcwire.model.events import Path, path_text
 
 GROUP_DELETE = 3
 

@@ -59,7 +59,7 @@ from cdcwire.formats.craft.size_tables import (
     write_plain_table,
     write_tail,
 )
-from cdcwire.model.paths import Path
+from cdcwire.model.events import Path
 
 VERSION = 1
 MAX_PAIRS = 0xFFFF  # the number of pairs has two bytes
