@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from cdcwire.connect import types
-from cdcwire.debezium.connectors import DB2, ORACLE, SQLSERVER, SourceOf
+from cdcwire.debezium.connectors import DB2, INFORMIX, ORACLE, SQLSERVER, SourceOf
 from cdcwire.model import kinds
 from cdcwire.model.instants import UTC
 from cdcwire.model.kinds import Column
@@ -47,6 +47,17 @@ def _digits(length: _Size, scale: _Size) -> int:
     return scale if scale is not None else 6 if length is None else length
 
 
+def _floating(length: _Size, scale: _Size) -> kinds.Type:
+    """Return the kind of Informix's DECIMAL: without a declared scale each value has its own."""
+    return kinds.DecimalType() if scale in (None, _NO_SCALE) else kinds.DecimalType(length, scale)
+
+
+def _fraction(length: _Size, scale: _Size) -> int:
+    """Return the digits of Informix's DATETIME after the second: those beyond 20 characters."""
+    return scale if scale is not None else max((length or 0) - 20, 0)
+
+
+_NO_SCALE = 255  # so Informix's catalogue has it
 _TEXT, _BYTES = _always(kinds.TextType()), _always(kinds.BytesType())
 _INSTANT = _always(kinds.TimestampType(form="text", zone=UTC))
 _COMMON: dict[str, _Make] = {
@@ -81,6 +92,21 @@ _DB2: dict[str, _Make] = {
     "(?:var)?binary|blob|(?:var)?char .*bit data": _BYTES,
     "timestamp": lambda length, scale: kinds.DatetimeType(6 if scale is None else scale),
 }
+_INFORMIX: dict[str, _Make] = {
+    **_COMMON,
+    "serial": _always(kinds.IntType(32)),
+    "int8|serial8|bigserial": _always(kinds.IntType(64)),
+    "smallfloat": _always(kinds.FloatType(32)),
+    "float|double precision": _always(kinds.FloatType(64)),
+    "decimal|numeric": _floating,
+    "money": lambda length, scale: kinds.DecimalType(length or 16, 2 if scale is None else scale),
+    "boolean": _always(kinds.BoolType()),
+    "n?char|n?varchar|lvarchar|text|clob": _TEXT,
+    "byte|blob": _BYTES,
+    "datetime hour to .*": lambda length, scale: kinds.TimeType(_fraction(length, scale)),
+    "datetime year to .*": lambda length, scale: kinds.DatetimeType(_fraction(length, scale)),
+    "interval .*": _always(kinds.IntervalType("us")),
+}
 _ORACLE: dict[str, _Make] = {
     "number|numeric|decimal": _number,
     "float|real|double precision": _always(kinds.DecimalType()),
@@ -100,7 +126,10 @@ _TYPES: dict[str, tuple[tuple[re.Pattern[str], _Make], ...]] = {
         (re.compile(rf"(?:{names})(?:\s*identity)?", re.IGNORECASE), make)
         for names, make in declared.items()
     )
-    for source, declared in ((SQLSERVER, _SQLSERVER), (DB2, _DB2), (ORACLE, _ORACLE))
+    for source, declared in (
+        *((SQLSERVER, _SQLSERVER), (DB2, _DB2), (ORACLE, _ORACLE)),
+        (INFORMIX, _INFORMIX),
+    )
 }
 _SIZE = re.compile(r"\s*\(([0-9]{1,5})(?:\s*,\s*(-?[0-9]{1,5}))?\)")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.debezium.connectors import DB2, MYSQL, ORACLE, SQLSERVER
+from cdcwire.debezium.connectors import DB2, INFORMIX, MYSQL, ORACLE, SQLSERVER
 from cdcwire.debezium.declared_types import declared_column, has_own_types
 from cdcwire.model.kind_text import kind_text
 
@@ -78,6 +78,27 @@ def test_types_of_oracle(name: str, length: int | None, scale: int | None, kind:
 )
 def test_types_of_db2(name: str, scale: int | None, kind: str) -> None:
     assert kind_text(declared_column(DB2, "c", name, None, scale).type) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "scale", "kind"),
+    [
+        ("serial", 10, 0, "int32"),
+        ("int8", 19, 0, "int64"),
+        ("bigserial", 19, 0, "int64"),
+        ("smallfloat", 7, None, "float32"),
+        ("decimal", 20, 5, "decimal(20,5)"),
+        ("decimal", 16, 255, "decimal"),
+        ("money", 16, 2, "decimal(16,2)"),
+        ("lvarchar", 2048, None, "text"),
+        ("datetime year to second", 19, None, "datetime(0)"),
+        ("datetime year to fraction(5)", 25, None, "datetime(5)"),
+        ("datetime hour to second", 8, None, "time(0)"),
+        ("interval day(5) to second", None, None, "interval"),
+    ],
+)
+def test_types_of_informix(name: str, length: int | None, scale: int | None, kind: str) -> None:
+    assert kind_text(declared_column(INFORMIX, "c", name, length, scale).type) == kind
 
 
 def test_types_of_mysql_are_read_as_mysql_declares_them() -> None:
