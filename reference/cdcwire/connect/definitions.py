@@ -137,9 +137,9 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
     An instant is a ZonedTimestamp. CDL 1.0 sends numbers: Connect's Timestamp. A text without
     offset stays text: the encoder writes it where the zone is not known. An unsigned integer of 64
     bits may be a number or a Decimal, and a decimal may be its text. A number in a boolean column
-    is MySQL's TINYINT(1). TiCDC's vectors are texts, MySQL's are arrays. PostgreSQL's hstore is a
-    text of JSON or a map of texts. A type that the definition does not name is what the value
-    shows.
+    is MySQL's TINYINT(1), ``true`` is a converter's or a BIT(1). TiCDC's vectors are texts, MySQL's
+    are arrays. PostgreSQL's hstore is a text of JSON or a map of texts. A type that the definition
+    does not name is what the value shows.
     """
     match schema.name, value:
         case types.ZONED_TIMESTAMP, _ if schema.version is None:
@@ -168,6 +168,8 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
             return replace(_FLOAT_VECTOR, optional=schema.optional)
         case types.TINY_BOOLEAN, Number() if value.text not in ("0", "1"):
             return Schema("int8", schema.optional)
+        case types.TINY_BOOLEAN, bool():
+            return Schema("boolean", schema.optional)
         case _:
             return schema
 

@@ -245,10 +245,10 @@ class _AloneCode(ImageCode):
     def column(self, row: str, column: Field, part: Part) -> None:
         """Restrict the pattern of a column to values that have its form."""
         schema, base = column.schema, self.bases[row][column.name]
-        part.pattern = f"{_condition(schema, base)}{part.pattern}"
         if schema == base and schema.type == "boolean":
             part.pattern = "(true|false|[01])"
             part.lines = [f"{part.name} = numbers_too[{part.name}]"]
+        part.pattern = f"{_condition(schema, base)}{part.pattern}"
         super().column(row, column, part)
 
 
@@ -277,6 +277,8 @@ def _condition(schema: Schema, base: Schema) -> str:
             return ""
         case types.TINY_BOOLEAN if schema.type == "int8":
             return "(?![01][,}])"
+        case types.TINY_BOOLEAN if schema.type == "boolean":
+            return "(?=[01])" if is_base else "(?=[tf])"
     if is_base:
         return ""
     raise Irregular

@@ -212,3 +212,23 @@ def test_default_of_a_binary_column_may_be_longer_than_the_column() -> None:
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after["b"] == b"ab\\0"
+
+
+def test_true_in_a_column_of_tinyint_1_comes_back_as_true() -> None:
+    """TinyIntOneToBooleanConverter sends it so, in a column that is a number otherwise."""
+    columns = (Column("id", IntType(32)), Column("b", BoolType(), "boolean"))
+    place = b',"server_id":1,"gtid":null,"file":"f","pos":4,"row":0,"thread":null,"query":null'
+    value = ROW.replace(b'{"id":1}', b'{"id":1,"b":%s}')
+    context = Context(
+        tables=(Table("t", "d", columns=columns, key=("id",)),),
+        options={"schemas-enable": "false"},
+    )
+    decoder = RowDecoder(context)
+    for _ in range(3):
+        for text in (b"true", b"1", b"null", b"false", b"0", b"2"):
+            sent = KafkaMessage(b'{"id":1}', value % (text, b"mysql", place))
+            events = list(FORMAT.to_events(sent, context=context))
+            assert list(decoder.decode(sent)) == events
+            (written,) = FORMAT.from_events(events, context=context)
+            assert isinstance(written, KafkaMessage)
+            assert b'"after":{"id":1,"b":%s}' % text in (written.value or b"")
