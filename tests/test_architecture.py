@@ -68,7 +68,6 @@ REFERENCE_LAYERS = (
     ("cdcwire.format",),
     ("cdcwire.formats",),
     ("cdcwire.registry", "cdcwire.arrow", "cdcwire.extras"),
-    ("cdcwire.extensions",),
     ("cdcwire.changes", "cdcwire.clock_changes", "cdcwire.compressions", "cdcwire.console"),
     ("cdcwire.files",),
     ("cdcwire.ddl", "cdcwire.schema_registry"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.rows import Row
 from cdcwire.core.typed_rows import TypedRows
-from cdcwire.extensions import names_the_extra
+from cdcwire.extras import names_the_extra
 from cdcwire.model.events import (
     NO_EXTRA,
     Extra,

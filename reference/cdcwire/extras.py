@@ -1,16 +1,18 @@
-"""Libraries that only some commands need, loaded when they are needed.
+"""Libraries and functions of other packages, loaded when a command needs them.
 
-They belong to the extras of the package; without them everything else works. An error names the
-packages of the extra, as the installed package requires them: that works wherever it came from.
+Libraries belong to the extras of this package; without them everything else works. An error names
+the packages of the extra, as the installed package requires them: that works wherever it came from.
+The package cdcwire-conformance registers its functions in the group of entry points ``cdcwire``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, requires
 from types import ModuleType
+from typing import Any, Literal, TypeAlias
 
 
 class MissingExtraError(ModuleNotFoundError):
@@ -31,6 +33,11 @@ def requirements_of(extra: str) -> str:
     Without an installed package, as in a program that runs from its sources: the extra of a
     checkout.
     """
+    from importlib.metadata import (
+        PackageNotFoundError,
+        requires,
+    )  # which takes longer to import than a format
+
     belongs = re.compile(rf"""\bextra == ["']{re.escape(extra)}["']""")
     for package in ("cdcwire", "cdcwire-conformance"):
         try:
@@ -61,3 +68,32 @@ def load_library(
         raise MissingExtraError(
             f"{purpose} needs the package {library}{origin}: pip install {named}"
         ) from error
+
+
+Extension: TypeAlias = Literal["open-feed", "read-elsewhere"]
+"""``open-feed``: opens a feed as ``cdcwire.feed.FeedSource``. ``read-elsewhere``: makes a
+``cdcwire.identify.sampling.Elsewhere``. Both are of cdcwire-conformance."""
+
+
+def extension(name: Extension, purpose: str) -> Any:
+    """Return the function of a name. ``purpose``: what needs it. Raises: MissingExtraError."""
+    from importlib.metadata import entry_points  # it is slow to import
+
+    found = entry_points(group="cdcwire", name=name)
+    if not found:
+        package = "cdcwire-conformance"
+        raise MissingExtraError(f"{purpose} needs the package {package}: pip install {package}")
+    with names_the_extra(purpose):
+        return next(iter(found)).load()
+
+
+@contextmanager
+def names_the_extra(what: str) -> Iterator[None]:
+    """Say that the extra ``arrow`` is missing for ``what``. Raises: MissingExtraError."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("numpy", "pyarrow"):
+            raise
+        load_extra(error.name, "arrow", what)
+        raise

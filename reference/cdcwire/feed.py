@@ -19,7 +19,7 @@ from cdcwire.core.context import Compression, Context
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row, event_of
 from cdcwire.core.typed_rows import TypedRows
-from cdcwire.extensions import extension
+from cdcwire.extras import extension
 from cdcwire.model.events import Event, Marker, Progress, RowChange, SchemaChange, Table
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.body import BodySettings, read_body, write_body
 from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.mapping import Lost, Origin, blob_to_tuple, table_of_blob, tuple_to_blob
@@ -28,6 +27,7 @@ from cdcwire.datahub.sharding import (
     shard_ranges,
     value_text,
 )
+from cdcwire.datahub.streamx import BlobMessage
 from cdcwire.datahub.topics import check_shards
 from cdcwire.datahub.tuple_topic import Topic, TupleRow
 from cdcwire.format import Format

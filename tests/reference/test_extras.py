@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from cdcwire import extras
 from cdcwire.extras import MissingExtraError, load_extra, requirements_of
 
 _REQUIRED = {
@@ -38,14 +37,14 @@ def _requires(package: str) -> list[str]:
 def test_requirements_of_an_extra_are_those_of_the_installed_package(
     monkeypatch: pytest.MonkeyPatch, extra: str, expected: str
 ) -> None:
-    monkeypatch.setattr(extras, "requires", _requires)
+    monkeypatch.setattr("importlib.metadata.requires", _requires)
     assert requirements_of(extra) == expected
 
 
 def test_requirements_without_an_installed_package_are_the_extra_of_a_checkout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(extras, "requires", _requires)
+    monkeypatch.setattr("importlib.metadata.requires", _requires)
     monkeypatch.delitem(_REQUIRED, "cdcwire")
     with pytest.raises(
         MissingExtraError,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cdcwire.console.interrupts import Terminated
 from cdcwire.console.usage import UsageError, column_names
 from cdcwire.extras import MissingExtraError
+from cdcwire.files.local_files import read_short
 from cdcwire.files.stores import SourceError, directory_of
-from cdcwire.files.whole_files import read_short
 from cdcwire_conformance.cli.compare_arguments import KEY_VARIABLE, CompareArguments
 
 if TYPE_CHECKING:

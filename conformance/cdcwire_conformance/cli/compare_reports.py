@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from cdcwire.console.usage import UsageError
 from cdcwire.files.feed_file import FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE
-from cdcwire.files.inside import is_inside
+from cdcwire.files.local_files import is_inside, is_new_or_empty, write_whole
 from cdcwire.files.stores import directory_of, has_password, is_url, open_store
-from cdcwire.files.whole_files import is_new_or_empty, write_whole
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.sources.source_urls import Source

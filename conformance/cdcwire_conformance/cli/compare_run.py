@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from cdcwire.console.visible import visible
 from cdcwire.core.context import Context
 from cdcwire.core.options import parse_options
+from cdcwire.files.local_files import whole_folder
 from cdcwire.files.messages_io import InputError
 from cdcwire.files.stores import StoreError, is_url
-from cdcwire.files.whole_files import whole_folder
 from cdcwire.identify import Candidate
 from cdcwire.identify.report import identify_place, option_text
 from cdcwire_conformance.cli.compare_arguments import CompareArguments

@@ -10,8 +10,7 @@ from pathlib import Path
 from cdcwire.cli.context import UsageError
 from cdcwire.console.problems import format_argument
 from cdcwire.console.visible import print_error, visible
-from cdcwire.files.inside import file_inside
-from cdcwire.files.whole_files import whole_folder, write_whole
+from cdcwire.files.local_files import file_inside, whole_folder, write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import ProgressLine

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cdcwire.console.interrupts import interrupts_raise
 from cdcwire.console.usage import UsageError
 from cdcwire.console.visible import visible
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire_conformance.cli.compare_arguments import EVERY_SECONDS, CompareArguments
 from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.progress import ProgressLine

@@ -31,10 +31,9 @@ from cdcwire.files.feed_file import (
     read_feed_file,
     write_feed_file,
 )
-from cdcwire.files.inside import file_inside
+from cdcwire.files.local_files import file_inside, whole_folder, write_whole
 from cdcwire.files.messages_io import InputError, write_messages
 from cdcwire.files.stores import StoreError, directory_of, is_url, open_store
-from cdcwire.files.whole_files import whole_folder, write_whole
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.text import table_to_json
 from cdcwire.registry import FORMAT_NAMES, get_format

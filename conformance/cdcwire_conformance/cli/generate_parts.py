@@ -18,7 +18,7 @@ from pathlib import Path
 from cdcwire.cli.context import UsageError
 from cdcwire.core.errors import EncodeError
 from cdcwire.files.json_messages import message_line
-from cdcwire.files.whole_files import whole_file
+from cdcwire.files.local_files import whole_file
 from cdcwire.format import Format, MessageEncoder
 from cdcwire.model.events import Event
 from cdcwire_conformance.processes import process_pool

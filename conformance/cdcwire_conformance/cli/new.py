@@ -22,7 +22,7 @@ from cdcwire.console.visible import visible
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.nearest import did_you_mean
-from cdcwire.files.inside import is_inside, read_inside
+from cdcwire.files.local_files import is_inside, read_inside
 from cdcwire.files.messages_io import read_messages
 from cdcwire.identify import Sample, identify_messages
 from cdcwire.identify.auto import with_found

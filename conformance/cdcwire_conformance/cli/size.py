@@ -18,7 +18,7 @@ from cdcwire.cli.context import (
 from cdcwire.console.problems import integer_argument, jobs_argument
 from cdcwire.console.usage import DEFAULT_SCHEMA
 from cdcwire.ddl import read_ddl_file
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire.model.events import Table
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.progress import ProgressLine

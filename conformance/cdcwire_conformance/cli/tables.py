@@ -10,15 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.cli.auto import source_identified
-from cdcwire.cli.context import ContextArguments, UsageError, context_from
-from cdcwire.cli.seen_names import table_text
+from cdcwire.cli.context import ContextArguments, UsageError, context_from, table_text
 from cdcwire.console.usage import meant_or_met
 from cdcwire.console.visible import print_error
 from cdcwire.core.context import EVERYTHING
 from cdcwire.ddl import read_ddl_file
 from cdcwire.ddl.schemas import schema_notes
 from cdcwire.extras import load_extra
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire.model.events import Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.recorded import with_recorded

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire.console.visible import print_error
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire_conformance.cli.colours import print_lines
 from cdcwire_conformance.cli.verify_arguments import SUMMARY_FILE, VerifyArguments
 

@@ -12,7 +12,7 @@ from cdcwire.arrow.batches import RowProblem
 from cdcwire.compressions import with_compressions
 from cdcwire.core.context import EVERYTHING
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.files.whole_files import whole_folder
+from cdcwire.files.local_files import whole_folder
 from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.cases import (
     CaseMaker,

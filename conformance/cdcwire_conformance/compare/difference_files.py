@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cdcwire.arrow.types import SchemaError
+from cdcwire.files.local_files import is_new_or_empty
 from cdcwire.files.stores import is_url
-from cdcwire.files.whole_files import is_new_or_empty
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.result import RowDifference, RowPlace, Shown
 from cdcwire_conformance.compare.shown_text import hidden_text, position_text

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 from zipfile import ZipFile
 
-from cdcwire.files.inside import is_inside, read_inside
+from cdcwire.files.local_files import is_inside, read_inside
 
 
 class CorpusFiles(Protocol):

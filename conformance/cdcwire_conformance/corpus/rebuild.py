@@ -16,8 +16,7 @@ from cdcwire.console.hexdump import hexdump_lines
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.files.inside import file_inside
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import file_inside, write_whole
 from cdcwire.format import Format
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire.registry import FORMAT_NAMES, get_format

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case, CorpusError, read_json
 from cdcwire_conformance.corpus.store import WITNESSES_FILE, golden_files, golden_folder

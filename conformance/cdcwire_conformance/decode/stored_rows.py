@@ -26,8 +26,8 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import Row
+from cdcwire.files.local_files import read_whole
 from cdcwire.files.stores import OpenFile, opener_of, path_under
-from cdcwire.files.whole_files import read_whole
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.storage.form import StoredSettings

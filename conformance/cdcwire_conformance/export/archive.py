@@ -20,7 +20,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import cdcwire
 from cdcwire.files.json_messages import json_line
-from cdcwire.files.whole_files import is_new_or_empty, unfinished_next_to
+from cdcwire.files.local_files import is_new_or_empty, unfinished_next_to
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases

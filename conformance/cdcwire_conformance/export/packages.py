@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.files.whole_files import is_new_or_empty, whole_folder
+from cdcwire.files.local_files import is_new_or_empty, whole_folder
 from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.export.archive import (
     Exported,

@@ -12,8 +12,7 @@ from typing import Any
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.datahub.crc32c import crc32c
-from cdcwire.datahub.frame import MAGIC
+from cdcwire.datahub.frame import MAGIC, crc32c
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.kinds import Column, FloatType, IntType, TextType, TimestampType, Value

@@ -27,7 +27,7 @@ from struct import Struct
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span, write_uvarint
-from cdcwire.datahub.crc32c import crc32c
+from cdcwire.datahub.frame import crc32c
 from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, Layer, reads_as_json
 

@@ -11,8 +11,7 @@ from cdcwire.compressions import known_compressions
 from cdcwire.core.context import Context
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.files.inside import file_inside
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import file_inside, write_whole
 from cdcwire.format import Format
 from cdcwire.model.text import Json, event_to_json, table_to_json
 from cdcwire.registry import get_format

@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 
 from cdcwire.console.visible import visible
-from cdcwire.files.whole_files import read_short
+from cdcwire.files.local_files import read_short
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import id_fits
 

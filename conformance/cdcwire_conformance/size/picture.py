@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cdcwire.extras import load_extra
-from cdcwire.files.whole_files import whole_file
+from cdcwire.files.local_files import whole_file
 from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.markdown import summary_batch
 from cdcwire_conformance.size.results import SizeResults, json_baseline

@@ -15,8 +15,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import parse_options
-from cdcwire.files.inside import file_inside
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import file_inside, write_whole
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Path
 from cdcwire.model.text import Json, event_to_json, table_to_json

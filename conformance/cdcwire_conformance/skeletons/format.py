@@ -10,7 +10,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire.registry import FORMAT_NAMES
 
 REGISTRY = "reference/cdcwire/registry.py"

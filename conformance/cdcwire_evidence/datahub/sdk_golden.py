@@ -20,8 +20,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.body import BodySettings, encoding_of
 from cdcwire.datahub.carrying import headers_of
-from cdcwire.datahub.crc32c import crc32c
-from cdcwire.datahub.frame import MAGIC, write_frame
+from cdcwire.datahub.frame import MAGIC, crc32c, write_frame
 from cdcwire.datahub.message import Encoding
 from cdcwire.formats.datahub_blob import FORMAT as BLOB
 from cdcwire.formats.datahub_tuple import Topic, find_table, read_settings, topic_of

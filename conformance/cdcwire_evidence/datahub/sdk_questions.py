@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import Field, FieldType
-from cdcwire.datahub.frame import MAGIC, write_frame
+from cdcwire.datahub.frame import MAGIC, crc32c, write_frame
 
 Direction: TypeAlias = Literal["put", "get"]
 RowOp: TypeAlias = Literal["insert", "before", "after", "delete"]

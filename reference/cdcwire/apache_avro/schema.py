@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
-from cdcwire.apache_avro.schema_registry import MAX_SCHEMA_BYTES
+from cdcwire.apache_avro.registries import MAX_SCHEMA_BYTES
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import (
     JsonArray,

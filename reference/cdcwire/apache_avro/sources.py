@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol, TypeVar, cast
 
-from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.registries import Registry
 from cdcwire.apache_avro.schema import CLAUSE as SCHEMA_TEXT
 from cdcwire.apache_avro.schema import parse_schema
 from cdcwire.apache_avro.schema_json import schema_text

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Numbers: TypeAlias = Any  # a numpy array
 
@@ -91,3 +92,14 @@ def plain(target: pa.DataType) -> Build:
 def through(convert: Convert, build: Build) -> Build:
     """Return a builder of converted values."""
     return lambda values: build([None if value is None else convert(value) for value in values])
+
+
+def where(flags: pa.Array, own: pa.Array | pa.Scalar, others: pa.Array) -> pa.Array:
+    """Return ``own`` where ``flags`` is true, else the values of ``others``.
+
+    ``pc.if_else`` with a scalar and a slice of texts gives other texts in pyarrow 18 to 20. So a
+    scalar becomes an array.
+    """
+    if isinstance(own, pa.Scalar):
+        own = pa.repeat(own, len(others)) if own.is_valid else pa.nulls(len(others), own.type)
+    return pc.if_else(flags, own, others)

@@ -20,8 +20,8 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
+from cdcwire.cli.arguments import COULD_NOT_RUN, Parser
 from cdcwire.cli.config_file import configured_words
-from cdcwire.cli.parser import COULD_NOT_RUN, Parser
 from cdcwire.console.interrupts import Terminated, interrupts_raise
 from cdcwire.console.usage import UsageError
 from cdcwire.console.visible import print_error, visible_output, without_secrets

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from cdcwire.cli.parser import Parser
+from cdcwire.cli.arguments import Parser
 from cdcwire.core.nearest import did_you_mean
-from cdcwire.files.whole_files import read_short
+from cdcwire.files.local_files import read_short
 
 CONFIG_FILE = "cdcwire.toml"
 _PROJECT_FILE = "pyproject.toml"

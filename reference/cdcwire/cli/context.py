@@ -1,22 +1,33 @@
-"""The arguments that give a codec the facts missing from the bytes, with claim-check files."""
+"""The arguments that give a codec the facts missing from the bytes, with claim-check files.
+
+Also the warnings about inputs: names that nothing in them has, and files that are not read.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from cdcwire.cli.arguments import Arguments, repeated, with_value
 from cdcwire.cli.options import OptionArgument
 from cdcwire.compressions import known_compressions
 from cdcwire.console.problems import positive_argument
-from cdcwire.console.usage import DEFAULT_SCHEMA, UsageError, column_names, parse_option_arguments
+from cdcwire.console.usage import (
+    DEFAULT_SCHEMA,
+    UsageError,
+    column_names,
+    meant_or_met,
+    parse_option_arguments,
+)
+from cdcwire.console.visible import print_error
 from cdcwire.core.claim_check import ClaimChecks
 from cdcwire.core.context import Context, Selection
 from cdcwire.ddl import read_ddl_file
+from cdcwire.files.feed_file import read_tables
+from cdcwire.files.messages_io import unread_beside
 from cdcwire.files.stores import LocalStore
-from cdcwire.files.tables_file import read_tables
-from cdcwire.model.events import TableName
+from cdcwire.model.events import Event, RowChange, SchemaChange, TableName
 from cdcwire.schema_registry import MAX_ANSWER_BYTES, open_schemas
 
 __all__ = [
@@ -189,3 +200,43 @@ def _selection(include: list[str], columns: str | None) -> Selection:
             tables.add((schema, table))
     names = None if columns is None else column_names("--columns", [columns], "id,total")
     return Selection(frozenset(tables) if include else None, names)
+
+
+class SeenNames:
+    """The tables and columns that events have, of those that are wanted."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._unseen_tables = set(selection.tables or ())
+        self._unseen_columns = set(selection.columns or ())
+
+    def of(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the events, and remember their names."""
+        for event in events:
+            table = event.table if isinstance(event, RowChange | SchemaChange) else None
+            if table is not None and table.name is not None:
+                self._unseen_tables.discard((table.schema, table.name))
+            if self._unseen_columns and isinstance(event, RowChange):
+                for image in (event.before, event.after):
+                    if image is not None:
+                        self._unseen_columns.difference_update(c.name for c in image.columns)
+            yield event
+
+    def unseen(self, met: Callable[[], Iterable[TableName]]) -> Iterator[str]:
+        """Yield a line for each name that no event had. ``met``: gives all tables of the input."""
+        tables = {table_text(name) for name in met()} if self._unseen_tables else set()
+        for name in sorted(map(table_text, self._unseen_tables)):
+            yield f"--include: no event is of the table {name}{meant_or_met(name, tables)}"
+        for name in sorted(self._unseen_columns):
+            yield f"--columns: no row has a column {name}"
+
+
+def table_text(name: TableName) -> str:
+    """Return the name of a table as a user gives it."""
+    return ".".join(filter(None, name))
+
+
+def warn_of_unread(verb: str, source: str) -> None:
+    """Print a line for files in a directory that may have rows and are not read with it."""
+    unread = unread_beside(source)
+    if unread:
+        print_error(f"cdcwire {verb}: warning: {source}: not read: {unread}")

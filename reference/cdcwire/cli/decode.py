@@ -14,11 +14,11 @@ from cdcwire.cli.configuration import add_format_argument, use_configuration
 from cdcwire.cli.context import (
     ContextArguments,
     RecordedClaimChecks,
+    SeenNames,
     UsageError,
     context_from,
+    warn_of_unread,
 )
-from cdcwire.cli.seen_names import SeenNames
-from cdcwire.cli.unread import warn_of_unread
 from cdcwire.clock_changes import ClockNotes
 from cdcwire.console.visible import print_error
 from cdcwire.core.context import EVERYTHING, Context

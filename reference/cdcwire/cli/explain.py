@@ -10,8 +10,7 @@ from pathlib import Path
 
 from cdcwire.cli.auto import use_identified
 from cdcwire.cli.configuration import add_format_argument, use_configuration
-from cdcwire.cli.context import UsageError, WholeContextArguments, context_from
-from cdcwire.cli.unread import warn_of_unread
+from cdcwire.cli.context import UsageError, WholeContextArguments, context_from, warn_of_unread
 from cdcwire.clock_changes import ClockNotes
 from cdcwire.console.hexdump import hexdump_lines
 from cdcwire.console.problems import integer_argument

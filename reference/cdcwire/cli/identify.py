@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from cdcwire.cli.context import UsageError, WholeContextArguments, context_from
-from cdcwire.cli.unread import warn_of_unread
+from cdcwire.cli.context import UsageError, WholeContextArguments, context_from, warn_of_unread
 from cdcwire.identify.report import identify_place, json_text, text
 from cdcwire.identify.sampling import DEFAULT_MESSAGES
 

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from cdcwire.core.options import ConfigurationKind, Option, OptionError, OptionValue, Setting
 from cdcwire.extras import load_extra
-from cdcwire.files.whole_files import read_short
+from cdcwire.files.local_files import read_short
 from cdcwire.registry import FORMAT_NAMES, get_format
 
 _SHOWN = 10  # names in one warning

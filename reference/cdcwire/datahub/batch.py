@@ -22,7 +22,6 @@ from cdcwire.datahub.compression import (
     open_lz4,
     write_lz4,
 )
-from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import (
     CLAUSE_BOOLEANS,
     CLAUSE_FLOATS,
@@ -36,6 +35,7 @@ from cdcwire.datahub.fields import (
     decimal_text,
     read_text,
 )
+from cdcwire.datahub.frame import crc32c
 from cdcwire.datahub.message import Attributes, Batch, BatchCompression, Record
 from cdcwire.datahub.records import (
     CLAUSE_ATTRIBUTES,

@@ -14,8 +14,8 @@ from cdcwire.core.compiled import Irregular
 from cdcwire.core.context import Compression
 from cdcwire.core.json_strings import usual_base64
 from cdcwire.datahub.compression import MAX_RAW_BYTES, inflate, open_lz4
-from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import MAX_STRING_BYTES, Field, FieldType, check_value, read_text
+from cdcwire.datahub.frame import crc32c
 
 Values: TypeAlias = "tuple[Any, ...]"
 

@@ -15,16 +15,18 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_strings import read_base64, write_base64
-from cdcwire.datahub.blob_message import (
+from cdcwire.datahub.fields import FieldType, FieldValue, check_value, clause_of, decimal_text
+from cdcwire.datahub.ops import OPS
+from cdcwire.datahub.streamx import (
     DEFAULT_VERSION,
     BlobColumn,
     BlobMessage,
+    BlobValue,
     Cells,
     Source,
+    StreamXType,
+    kind_of,
 )
-from cdcwire.datahub.fields import FieldType, FieldValue, check_value, clause_of, decimal_text
-from cdcwire.datahub.ops import OPS
-from cdcwire.datahub.streamx import BlobValue, StreamXType, kind_of
 from cdcwire.datahub.tuple_topic import (
     Operation,
     SchemaMismatchError,

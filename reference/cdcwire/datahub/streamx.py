@@ -1,4 +1,4 @@
-"""The six StreamX types of Blob messages, their JSON values, and the kinds of the model.
+"""Blob messages as values: the six StreamX types, their JSON values, and the kinds of the model.
 
 Numbers are read from their digits, so that a LONG keeps all 64 bits. A kind that has no StreamX
 type travels as STRING, in its text. Source: datahub-blob, "long values" and the clauses next to it.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_strings import read_base64
@@ -273,3 +274,53 @@ def _milliseconds(kind: kinds.TimestampType, value: Value) -> int:
         return instant_count(kind, value, "ms")
     except ValueError as error:
         raise EncodeError(str(error), CLAUSES["DATE"]) from error
+
+
+# Names and values in the order of the text. A name that is missing is not NULL: it was not sent.
+Cells: TypeAlias = "tuple[tuple[str, BlobValue], ...]"
+
+DEFAULT_VERSION = "0.0.1"
+
+
+class BlobColumn(NamedTuple):
+    """A column that the message declares."""
+
+    name: str
+    type: StreamXType
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a change comes from. None is a missing member."""
+
+    db_name: str | None = None
+    db_type: str | None = None
+    db_version: str | None = None
+    schema_name: str | None = None
+    table_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ddl:
+    """A statement, and the serialised Java object of it, which nothing here opens."""
+
+    text: str
+    meta: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlobMessage:
+    """One message. ``sequence_id``: digits as written; times are milliseconds since 1970."""
+
+    op: str
+    event_time: int
+    sequence_id: str | None = None
+    columns: tuple[BlobColumn, ...] | None = None
+    source: Source | None = None
+    primary_key: tuple[str, ...] | None = None
+    before: Cells | None = None
+    after: Cells | None = None
+    ddl: Ddl | None = None
+    system_time: int | None = None
+    checkpoint_time: int | None = None
+    version: str = DEFAULT_VERSION

@@ -22,7 +22,7 @@ from cdcwire.ddl.statements import (
     with_dialect,
 )
 from cdcwire.ddl.tokens import DdlError, NoTableError
-from cdcwire.files.tables_file import read_tables
+from cdcwire.files.feed_file import read_tables
 from cdcwire.model.events import Table
 
 

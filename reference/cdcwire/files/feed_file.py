@@ -1,8 +1,9 @@
 """``feed.json``: the format and the options of the messages in a directory, as ``generate`` has it.
 
 With ``tables.json``, the definitions of the tables, it lets a feed be read without any option.
-Options of the user override those of the file. In a storage prefix it is ``.feed.json``: a prefix
-has only the sink's files, and hidden ones of other programs.
+``cdcwire tables`` writes such definitions too. Options of the user override those of the file. In a
+storage prefix it is ``.feed.json``: a prefix has only the sink's files, and hidden ones of other
+programs.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cdcwire.console.problems import json_problem
+from cdcwire.console.usage import UsageError
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionError, OptionValue, parse_options
-from cdcwire.files import whole_files
-from cdcwire.files.inside import is_inside, read_inside
+from cdcwire.files import local_files
+from cdcwire.files.local_files import is_inside, read_inside, read_short, write_whole
 from cdcwire.files.stores import SourceError, is_url
-from cdcwire.files.tables_file import read_tables
-from cdcwire.files.whole_files import write_whole
 from cdcwire.model.events import Table
+from cdcwire.model.text import TextFormError, table_from_json
 from cdcwire.registry import FORMAT_NAMES, get_format
 
 FEED_FILE = "feed.json"
@@ -64,7 +65,7 @@ def read_feed_file(folder: str) -> FeedFile | None:
         return None
     try:
         document = json.loads(
-            read_inside(path.parent, path.name, whole_files.MAX_TEXT_BYTES).decode("utf-8")
+            read_inside(path.parent, path.name, local_files.MAX_TEXT_BYTES).decode("utf-8")
         )
     except OSError as error:
         raise SourceError(f"{path}: can't be read: {error.strerror}") from error
@@ -84,3 +85,34 @@ def read_feed_file(folder: str) -> FeedFile | None:
     if has_tables and not is_inside(tables.parent, tables):
         raise SourceError(f"{tables}: can't be read: it leads out of its directory")
     return FeedFile(str(path), name, options, read_tables(str(tables)) if has_tables else ())
+
+
+def read_tables(file: str) -> tuple[Table, ...]:
+    """Return the table definitions of a file: a JSON list, or one object per line.
+
+    Raises: UsageError that names the file and the line or member.
+    """
+    try:
+        text = read_short(file).decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{file}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: byte {error.start} is not UTF-8") from error
+    tables = []
+    for index, document in enumerate(_documents(text, file)):
+        try:
+            tables.append(table_from_json(document))
+        except TextFormError as error:
+            raise UsageError(f"{file}: table {index}: {error}") from error
+    return tuple(tables)
+
+
+def _documents(text: str, file: str) -> list[object]:
+    try:
+        if text.lstrip().startswith("["):
+            found = json.loads(text)
+            assert isinstance(found, list)
+            return found
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: {json_problem(error)}") from error

@@ -21,7 +21,7 @@ from typing import BinaryIO, cast
 from cdcwire.compressions import decompressed_within
 from cdcwire.core.limits import SizeLimitError
 from cdcwire.extras import load_extra
-from cdcwire.files import whole_files
+from cdcwire.files import local_files
 
 LIMIT_VARIABLE = "CDCWIRE_MAX_DECOMPRESSED_BYTES"
 MAX_LINE_BYTES = 128 << 20
@@ -58,7 +58,7 @@ def _uncompressed(name: str) -> str:
 
 def lines_in(file: BinaryIO, name: str) -> Iterator[bytes]:
     """Yield the lines of a file. Raises: OSError, also for a line that is too long to be whole."""
-    most = whole_files.MAX_BYTES
+    most = local_files.MAX_BYTES
     for line in iter(partial(file.readline, most + 1), b""):
         if len(line) > most:
             raise OSError(EFBIG, f"a line of more than {most} bytes", name)

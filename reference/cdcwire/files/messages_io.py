@@ -28,9 +28,9 @@ from cdcwire.console.problems import json_problem
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.files.json_messages import message_from_json, message_line, message_to_json
 from cdcwire.files.line_files import LINES_TEXT, BlankLines, is_lines, lines_in
+from cdcwire.files.local_files import read_rest, read_whole, whole_file
 from cdcwire.files.stores import LocalStore, Store, open_here
 from cdcwire.files.unread import ALL_READ, Unread, unread_files
-from cdcwire.files.whole_files import read_rest, read_whole, whole_file
 from cdcwire.format import Carrier
 from cdcwire.model.text import Json
 

@@ -21,7 +21,8 @@ from urllib.parse import unquote, urlsplit
 
 from cdcwire.console.visible import without_secrets
 from cdcwire.extras import MissingExtraError, load_extra
-from cdcwire.files.inside import (
+from cdcwire.files.line_files import plain
+from cdcwire.files.local_files import (
     BUFFER_BYTES,
     OutsideError,
     check_is_file,
@@ -29,9 +30,8 @@ from cdcwire.files.inside import (
     is_inside,
     open_inside,
     read_inside,
+    write_whole,
 )
-from cdcwire.files.line_files import plain
-from cdcwire.files.whole_files import write_whole
 
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""

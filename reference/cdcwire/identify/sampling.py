@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.extensions import extension
-from cdcwire.extras import load_extra
+from cdcwire.extras import extension, load_extra
 from cdcwire.files.line_files import is_lines
 from cdcwire.files.messages_io import (
     STANDARD_STREAM,

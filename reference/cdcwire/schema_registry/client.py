@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote
 
-from cdcwire.apache_avro.schema_registry import ACCEPT, CONTENT_TYPE, registration
+from cdcwire.apache_avro.registries import ACCEPT, CONTENT_TYPE, registration
 from cdcwire.core.caches import BoundedCache
 from cdcwire.core.context import SchemaId
 from cdcwire.schema_registry.address import Address, RegistryError, parse_address

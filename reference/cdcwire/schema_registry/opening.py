@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cdcwire.apache_avro.schema_registry import MAX_SCHEMA_BYTES
-from cdcwire.files.inside import open_inside
+from cdcwire.apache_avro.registries import MAX_SCHEMA_BYTES
+from cdcwire.files.local_files import open_inside
 from cdcwire.schema_registry.address import RegistryError, parse_address
 from cdcwire.schema_registry.client import ConfluentRegistry
 from cdcwire.schema_registry.http import MAX_ANSWER_BYTES

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.ddl import statements
-from cdcwire.files import whole_files
+from cdcwire.files import local_files
 from cdcwire_conformance.cli import main
 
 ENDLESS = "/dev/zero"
@@ -41,8 +41,8 @@ def test_endless_file_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(whole_files, "MAX_BYTES", 1 << 20)
-    monkeypatch.setattr(whole_files, "MAX_TEXT_BYTES", 1 << 18)
+    monkeypatch.setattr(local_files, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(local_files, "MAX_TEXT_BYTES", 1 << 18)
     monkeypatch.setattr(statements, "MAX_LINE", 1 << 18)
     value, lines = tmp_path / "value", tmp_path / "lines.jsonl"
     value.write_bytes(b"\0")
@@ -59,7 +59,7 @@ def test_endless_file_is_one_line(
 def test_endless_standard_input_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(whole_files, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(local_files, "MAX_BYTES", 1 << 20)
     with Path(ENDLESS).open("rb") as stream:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
         assert main(["decode", "craft", "-"]) == 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.cli import parser_of
-from cdcwire.cli.parser import HELP_ALL
+from cdcwire.cli.arguments import HELP_ALL
 from cdcwire_conformance.cli import main, verb_modules
 
 BRIEF = [module for module in verb_modules() if hasattr(module, "MOST_USED")]

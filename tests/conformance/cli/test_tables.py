@@ -10,8 +10,8 @@ import pytest
 
 from cdcwire.core.context import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.files.feed_file import read_tables
 from cdcwire.files.messages_io import write_messages
-from cdcwire.files.tables_file import read_tables
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, DecimalType, IntType, TextType, TimeType
 from cdcwire.registry import get_format

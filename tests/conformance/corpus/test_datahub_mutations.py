@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.datahub.crc32c import crc32c
+from cdcwire.datahub.frame import crc32c
 from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.files.local_files import whole_file, write_whole
 from cdcwire.files.stores import LocalStore, StoreError
-from cdcwire.files.whole_files import whole_file, write_whole
 from cdcwire_conformance.cli import VERBS, main
 
 resource = pytest.importorskip("resource", reason="limits of file sizes are of POSIX")

@@ -19,7 +19,7 @@ import pytest
 
 from cdcwire.console.interrupts import Terminated, interrupts_raise, interrupts_wait
 from cdcwire.files import messages_io
-from cdcwire.files.whole_files import whole_file
+from cdcwire.files.local_files import whole_file
 from cdcwire_conformance.__main__ import main as main_of_package
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.generate_parts import PART_ROWS

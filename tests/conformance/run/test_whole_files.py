@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.files import whole_files
-from cdcwire.files.whole_files import whole_folder, write_whole
+from cdcwire.files import local_files
+from cdcwire.files.local_files import whole_folder, write_whole
 from cdcwire_conformance.cli import main
 
 OLD_NAMES = (".report.json.unfinished", "report.json.unfinished", ".cdcwire-00.unfinished")
@@ -64,7 +64,7 @@ def test_whole_file_that_fails_leaves_the_old_one(folder: Path) -> None:
     (folder / "report.json").write_bytes(b"old")
 
     def fail() -> None:
-        with whole_files.whole_file(folder / "report.json") as out:
+        with local_files.whole_file(folder / "report.json") as out:
             out.write(b"half")
             raise ZeroDivisionError
 

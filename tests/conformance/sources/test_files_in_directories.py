@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.files.inside import open_inside
+from cdcwire.files.local_files import open_inside
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus.files import FolderFiles
 

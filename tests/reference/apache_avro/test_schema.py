@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.apache_avro.registries import MAX_SCHEMA_BYTES
 from cdcwire.apache_avro.schema import (
     MAX_DEPTH,
     DecimalSize,
@@ -16,7 +17,6 @@ from cdcwire.apache_avro.schema import (
     parse_schema,
 )
 from cdcwire.apache_avro.schema_json import schema_text
-from cdcwire.apache_avro.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.errors import DecodeError
 from cdcwire.model.kinds import ABSENT
 

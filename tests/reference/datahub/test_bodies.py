@@ -24,7 +24,6 @@ from cdcwire.datahub.body import (
     write_body,
 )
 from cdcwire.datahub.compression import LZ4
-from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import (
     MAX_TIMESTAMP,
     MIN_TIMESTAMP,
@@ -33,7 +32,7 @@ from cdcwire.datahub.fields import (
     FieldValue,
     read_text,
 )
-from cdcwire.datahub.frame import write_frame
+from cdcwire.datahub.frame import crc32c, write_frame
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import write_bytes
 

@@ -16,8 +16,7 @@ from cdcwire.core.options import OptionError
 from cdcwire.core.reader import Reader, RecordingReader
 from cdcwire.datahub import compression
 from cdcwire.datahub.compression import LZ4, deflate, inflate, open_lz4, write_lz4
-from cdcwire.datahub.crc32c import crc32c, joined_crc32c
-from cdcwire.datahub.frame import read_frame, write_frame
+from cdcwire.datahub.frame import crc32c, joined_crc32c, read_frame, write_frame
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
 
 FRAME = write_frame(b"123456789")

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.arrow.choice import where
+from cdcwire.arrow.building import where
 from cdcwire_conformance.compare.last_state import Moment, Share
 
 _IMAGES = ("before", "after")

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.arrow.choice import where
+from cdcwire.arrow.building import where
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, Layout, is_in
 from cdcwire_conformance.compare.narrow.digests import (
     DIGEST,

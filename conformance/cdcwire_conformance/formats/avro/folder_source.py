@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.registries import Registry
 from cdcwire.apache_avro.sources import MemorySource
 from cdcwire.core.context import SchemaId
 from cdcwire.schema_registry import RegistryError

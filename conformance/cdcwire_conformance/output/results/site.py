@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from cdcwire.console.visible import visible
-from cdcwire.files.whole_files import write_whole
+from cdcwire.files.local_files import write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case

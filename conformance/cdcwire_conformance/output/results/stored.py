@@ -18,7 +18,7 @@ from pathlib import Path
 
 from cdcwire.console.problems import json_problem, no_constant, unique_members
 from cdcwire.console.visible import visible_document
-from cdcwire.files.whole_files import read_short, write_whole
+from cdcwire.files.local_files import read_short, write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.output.json_document import DOCUMENT_VERSION

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cdcwire.files.whole_files import read_short, whole_file
+from cdcwire.files.local_files import read_short, whole_file
 from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark.follow.watermarks import (
     Block,

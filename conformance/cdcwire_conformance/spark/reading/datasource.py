@@ -28,7 +28,7 @@ from cdcwire.console.usage import UsageError
 from cdcwire.core.context import Context
 from cdcwire.ddl import read_ddl_file
 from cdcwire.extras import MissingExtraError
-from cdcwire.files.tables_file import read_tables
+from cdcwire.files.feed_file import read_tables
 from cdcwire.model.events import Table, TableName
 from cdcwire.schema_registry import RegistryError, open_schemas
 from cdcwire_conformance.decode.describe import survey_feed

@@ -16,7 +16,7 @@ from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F
 
-from cdcwire.files.whole_files import read_short
+from cdcwire.files.local_files import read_short
 from cdcwire_conformance.decode.reading import HEADERS, KAFKA_COLUMNS
 from cdcwire_conformance.sources.kafka_url import (
     Bound,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from cdcwire.apache_avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
+from cdcwire.apache_avro.registries import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, schema_of
 from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.compiled import FastDecoder, Irregular

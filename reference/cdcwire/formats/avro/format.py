@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.apache_avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, Registry, read_envelope
+from cdcwire.apache_avro.registries import CONFLUENT_BYTES, GLUE_BYTES, Registry, read_envelope
 from cdcwire.apache_avro.sources import (
     SCHEMA_SUFFIX,
     KnownSchemas,

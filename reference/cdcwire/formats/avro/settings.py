@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.apache_avro.envelope import Registry
+from cdcwire.apache_avro.registries import Registry
 from cdcwire.core.options import (
     ANY_VALUE,
     OptionError,

@@ -13,7 +13,7 @@ from cdcwire.apache_avro.binary import (
     write_datum,
 )
 from cdcwire.apache_avro.binary import read_bytes as read_datum_bytes
-from cdcwire.apache_avro.envelope import ID_OFFSETS, read_envelope, write_envelope
+from cdcwire.apache_avro.registries import ID_OFFSETS, read_envelope, write_envelope
 from cdcwire.apache_avro.schema import Datum, Primitive
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, plan_of_id
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Context, Selection

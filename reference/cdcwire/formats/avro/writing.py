@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cdcwire.apache_avro.envelope import write_envelope
+from cdcwire.apache_avro.registries import write_envelope
 from cdcwire.apache_avro.schema import Datum, Field, Primitive, Record, Union
 from cdcwire.apache_avro.schema_json import schema_text
 from cdcwire.apache_avro.sources import MemorySource, SchemaSource

@@ -8,7 +8,7 @@ from cdcwire.core.exports import exports
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Ddl, Source
+    from cdcwire.datahub.streamx import BlobColumn, BlobMessage, Ddl, Source
     from cdcwire.formats.datahub_blob.batching import decode_messages
     from cdcwire.formats.datahub_blob.events import from_event, to_event
     from cdcwire.formats.datahub_blob.format import FORMAT, explain, from_events, to_events
@@ -19,7 +19,7 @@ else:
         __name__,
         ".settings",
         ".wire",
-        "cdcwire.datahub.blob_message",
+        "cdcwire.datahub.streamx",
         ".batching",
         ".events",
         ".format",

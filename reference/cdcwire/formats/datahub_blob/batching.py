@@ -13,11 +13,11 @@ from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject, read_json
-from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.body import CONTENT_TYPES, BodySettings
 from cdcwire.datahub.carrying import headers_of, read_records, value_of, write_records
 from cdcwire.datahub.frame import MAGIC
 from cdcwire.datahub.message import Record
+from cdcwire.datahub.streamx import BlobMessage
 from cdcwire.formats.datahub_blob.events import from_event, to_event
 from cdcwire.formats.datahub_blob.members import RULES
 from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings

@@ -12,17 +12,19 @@ from functools import lru_cache
 
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.datahub.blob_message import (
+from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
+from cdcwire.datahub.ops import HEARTBEAT, OPS, Op, op_of_change, op_of_marker, op_of_row
+from cdcwire.datahub.streamx import (
     DEFAULT_VERSION,
     BlobColumn,
     BlobMessage,
     Cells,
     Ddl,
     Source,
+    kind_of,
+    to_blob,
+    type_of,
 )
-from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
-from cdcwire.datahub.ops import HEARTBEAT, OPS, Op, op_of_change, op_of_marker, op_of_row
-from cdcwire.datahub.streamx import kind_of, to_blob, type_of
 from cdcwire.formats.datahub_blob.payload import (
     CLAUSE_DDL,
     CLAUSE_IMAGES,

@@ -29,10 +29,9 @@ from cdcwire.core.json_strings import usual_base64
 from cdcwire.core.limits import INT64_END, INT64_START, MAX_FAST_JSON_BYTES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Layout, Row, Values, new_row
-from cdcwire.datahub.blob_message import BlobMessage, Cells
 from cdcwire.datahub.carrying import queued, read_records, value_of
 from cdcwire.datahub.ops import OPS
-from cdcwire.datahub.streamx import MAX_NUMBER
+from cdcwire.datahub.streamx import MAX_NUMBER, BlobMessage, Cells
 from cdcwire.formats.datahub_blob.batching import is_record
 from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of, to_event
 from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME

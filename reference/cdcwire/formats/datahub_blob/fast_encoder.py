@@ -15,9 +15,8 @@ from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Writer, te
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.json_strings import write_base64
 from cdcwire.core.message import Message
-from cdcwire.datahub.blob_message import DEFAULT_VERSION
 from cdcwire.datahub.ops import OPS
-from cdcwire.datahub.streamx import MAX_NUMBER, to_blob, type_of
+from cdcwire.datahub.streamx import DEFAULT_VERSION, MAX_NUMBER, to_blob, type_of
 from cdcwire.formats.datahub_blob.batching import messages_of
 from cdcwire.formats.datahub_blob.events import row_message
 from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME

@@ -13,10 +13,18 @@ from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_strings import read_base64, write_base64
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import JsonObject, Member, json_kind
-from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Cells, Ddl
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.datahub.ops import Op
-from cdcwire.datahub.streamx import BlobValue, StreamXType, check_value, read_value
+from cdcwire.datahub.streamx import (
+    BlobColumn,
+    BlobMessage,
+    BlobValue,
+    Cells,
+    Ddl,
+    StreamXType,
+    check_value,
+    read_value,
+)
 from cdcwire.formats.datahub_blob.members import Members, inner, integer_of, text_of
 from cdcwire.model.events import Path
 

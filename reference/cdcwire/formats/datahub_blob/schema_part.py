@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import JsonValue, json_kind
-from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Source
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.datahub.ops import QUERY, Op
-from cdcwire.datahub.streamx import STREAMX_TYPES, streamx_type
+from cdcwire.datahub.streamx import STREAMX_TYPES, BlobColumn, BlobMessage, Source, streamx_type
 from cdcwire.formats.datahub_blob.members import Members, inner, items_of, members_of, text_of
 
 CLAUSE_COLUMNS = "datahub-blob: columns"

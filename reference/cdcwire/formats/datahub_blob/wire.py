@@ -13,9 +13,9 @@ import re
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import Document, read_json
-from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
 from cdcwire.datahub.ops import OPS, find_op
+from cdcwire.datahub.streamx import BlobMessage
 from cdcwire.formats.datahub_blob.members import (
     CLAUSE_MEMBERS,
     RULES,

@@ -17,9 +17,8 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.datahub.body import CONTENT_TYPES
 from cdcwire.datahub.carrying import headers_of, queued
-from cdcwire.datahub.crc32c import crc32c, joined_crc32c
 from cdcwire.datahub.fast_batch import BatchReader
-from cdcwire.datahub.frame import MAGIC
+from cdcwire.datahub.frame import MAGIC, crc32c, joined_crc32c
 from cdcwire.datahub.protobuf import read_fields
 from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.events import ROW_OPS, events_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.apache_avro.envelope import MAGIC, Registry, read_envelope
+from cdcwire.apache_avro.registries import MAGIC, Registry, read_envelope
 from cdcwire.apache_avro.sources import (
     SCHEMA_SUFFIX,
     KnownSchemas,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cdcwire.apache_avro.envelope import (
+from cdcwire.apache_avro.registries import (
     CONFLUENT_BYTES,
     GLUE_BYTES,
     ID_OFFSETS,

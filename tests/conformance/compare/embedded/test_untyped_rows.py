@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.files.tables_file import read_tables
+from cdcwire.files.feed_file import read_tables
 from cdcwire_conformance.cli import main
 
 SOURCE = {"version": "3.2.0.Final", "connector": "mysql", "name": "srv", "ts_ms": 1000}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.apache_avro.schema_registry import registration
+from cdcwire.apache_avro.registries import registration
 from cdcwire.formats.avro.names import (
     MAX_TOPIC,
     Level,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.apache_avro.schema_registry import registration
+from cdcwire.apache_avro.registries import registration
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.avro import (

@@ -14,10 +14,9 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.datahub.body import write_body
-from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.fields import MAX_TIMESTAMP, MIN_TIMESTAMP
-from cdcwire.datahub.frame import write_frame
+from cdcwire.datahub.frame import crc32c, write_frame
 from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.protobuf import write_bytes
 from cdcwire.formats.datahub_tuple import Settings, TupleRow, record_of, to_event, topic_of

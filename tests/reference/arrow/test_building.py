@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow", reason="needs the extra arrow")
 
 import pyarrow as pa
 
-from cdcwire.arrow.choice import where
+from cdcwire.arrow.building import where
 
 VALUES: dict[pa.DataType, list[Any]] = {
     pa.bool_(): [None, True, False],
