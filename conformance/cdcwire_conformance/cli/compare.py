@@ -29,14 +29,13 @@ from cdcwire_conformance.cli.compare_engine import (
     spark_settings,
     table_argument,
 )
-from cdcwire_conformance.cli.compare_masking import Masking, masking_from
-from cdcwire_conformance.cli.compare_record import begin_notes
 from cdcwire_conformance.cli.compare_reports import (
+    begin_notes,
     check_case_argument,
     check_feeds_kept,
     check_reports,
 )
-from cdcwire_conformance.cli.compare_rules import meaning_from, window_from
+from cdcwire_conformance.cli.compare_rules import Masking, masking_from, meaning_from, window_from
 from cdcwire_conformance.cli.compare_run import Work, announced, compared, on_spark
 from cdcwire_conformance.cli.follow import (
     check_follow_arguments,

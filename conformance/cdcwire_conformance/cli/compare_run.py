@@ -22,9 +22,13 @@ from cdcwire.identify import Candidate
 from cdcwire.identify.report import identify_place, option_text
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_engine import alternative, needs
-from cdcwire_conformance.cli.compare_masking import Masking
-from cdcwire_conformance.cli.compare_record import RunNotes, with_record
-from cdcwire_conformance.cli.compare_reports import saved_lines, write_reports
+from cdcwire_conformance.cli.compare_reports import (
+    RunNotes,
+    saved_lines,
+    with_record,
+    write_reports,
+)
+from cdcwire_conformance.cli.compare_rules import Masking
 from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.tables import CSV, TableUrl

@@ -1,4 +1,4 @@
-"""A comparison as one JSON document (``schemas/comparison.schema.json``)."""
+"""A comparison for programs: as JSON (``schemas/comparison.schema.json``) or JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
+from xml.etree.ElementTree import Element, SubElement
 
 from cdcwire.console.visible import visible_document
+from cdcwire.console.visible import visible_lines as fit
 from cdcwire.model.text import Json
 from cdcwire_conformance.compare.record import InputFile, InputRecord, RunRecord
+from cdcwire_conformance.compare.report import table_text, verdict_line
 from cdcwire_conformance.compare.result import (
     Comparison,
     Counts,
@@ -21,7 +24,8 @@ from cdcwire_conformance.compare.result import (
     Shown,
     TableComparison,
 )
-from cdcwire_conformance.compare.shown_text import ddl_line
+from cdcwire_conformance.compare.shown_rows import ddl_line, problem_lines
+from cdcwire_conformance.output.junit import document_text
 
 DOCUMENT_VERSION = 2
 
@@ -221,3 +225,24 @@ def _place_document(place: RowPlace | None) -> Json:
         return None
     known = {each.name: getattr(place, each.name) for each in fields(RowPlace)}
     return {name: value for name, value in known.items() if value is not None}
+
+
+def junit_text(found: Comparison) -> str:
+    """Return the XML document."""
+    root = Element("testsuites", name="cdcwire compare")
+    suite = SubElement(root, "testsuite", name=fit(f"{found.left} and {found.right}"))
+    for table in found.tables:
+        case = SubElement(suite, "testcase", classname="cdcwire.compare", name=fit(table.table))
+        if not table.is_equal:
+            lines = [*table.schema_differences, *table_text(table)]
+            message = lines[0] if lines else "not compared"
+            SubElement(case, "failure", message=fit(message)).text = fit("\n".join(lines))
+    problems = problem_lines(found)
+    case = SubElement(suite, "testcase", classname="cdcwire.compare", name="all tables")
+    case.set("time", f"{found.seconds:.3f}")
+    if problems or not found.is_equal:
+        hints = [f"hint: {hint}" for hint in found.hints]
+        lines = [*problems, *hints, verdict_line(found)]
+        failure = SubElement(case, "failure", message=fit(verdict_line(found)))
+        failure.text = fit("\n".join(lines))
+    return document_text(root)

@@ -18,23 +18,25 @@ from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.arrow.types import SchemaError
 from cdcwire.ddl.schemas import schema_notes
 from cdcwire.model.events import TableName
-from cdcwire_conformance.compare.databases import NamedFeeds, named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import feed_terms
-from cdcwire_conformance.compare.final_tables import (
+from cdcwire_conformance.compare.hints import hints_of, one_sided, with_proposals
+from cdcwire_conformance.compare.kafka_keys import with_kafka_keys
+from cdcwire_conformance.compare.merging import (
     NO_KEY,
+    replaced_notes,
     undecided,
+    unwanted_tables,
     without_doubtful,
 )
-from cdcwire_conformance.compare.hints import hints_of, one_sided
-from cdcwire_conformance.compare.ill_formed import replaced_notes
-from cdcwire_conformance.compare.kafka_keys import with_kafka_keys
-from cdcwire_conformance.compare.mapped_columns import (
+from cdcwire_conformance.compare.names import (
+    NamedFeeds,
+    check_names,
+    named_by_database,
     named_like_each_other,
     right_definitions,
     with_right_definitions,
 )
-from cdcwire_conformance.compare.merging import unwanted_tables
 from cdcwire_conformance.compare.notes import (
     check_all_read,
     checkpoint_notes,
@@ -49,9 +51,9 @@ from cdcwire_conformance.compare.notes import (
 )
 from cdcwire_conformance.compare.other_events import with_other_events
 from cdcwire_conformance.compare.plan import Plan, PlannedTable, TableTask, plan_of
-from cdcwire_conformance.compare.proposals import with_proposals
 from cdcwire_conformance.compare.result import (
     Comparison,
+    Counts,
     RowDifference,
     SideName,
     TableComparison,
@@ -61,8 +63,7 @@ from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
 )
-from cdcwire_conformance.compare.unreadable_rows import unreadable_notes, without_unsure
-from cdcwire_conformance.compare.wanted_names import check_names
+from cdcwire_conformance.compare.shown_rows import counted
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode.many_tables import Ahead
 from cdcwire_conformance.decode.prefix import drop_lines
@@ -403,3 +404,40 @@ class _Comparing:
                 feed = other if each.verdict == "only left" else own
                 located[number] = replace(each, due_place=feed.with_lines([each.due_place])[0])
         return tuple(located)
+
+
+_SIDES: tuple[tuple[SideName, SideName], ...] = (("left", "right"), ("right", "left"))
+_MORE = ("only", "repeated", "doubled")  # rows that a side has more than the other
+
+
+def without_unsure(found: TableComparison, *, has_key: bool) -> TableComparison:
+    """Return the comparison of a table without differences, if unreadable rows may be all of them.
+
+    ``has_key``: rows pair by a key. Then the pairs say which rows have a partner.
+    """
+    counts = found.counts
+    if has_key or found.is_final or counts is None or not counts.unreadable:
+        return found
+    for side, other in _SIDES:
+        numbers = {f"{name}_{side}": 0 for name in _MORE}
+        more = sum(getattr(counts, name) for name in numbers)
+        if more <= getattr(counts, f"unreadable_{other}"):
+            counts = replace(counts, **numbers, **{f"unsure_{side}": more})
+    if counts.differing:
+        return found
+    return replace(found, counts=counts, differences=(), patterns=())
+
+
+def unreadable_notes(counts: Counts | None) -> Iterator[str]:
+    """Yield which rows of one side may not be alone, because the other side has unreadable ones."""
+    if counts is None:
+        return
+    for side, other in _SIDES:
+        alone, unsure = (getattr(counts, f"{name}_{side}") for name in ("only", "unsure"))
+        number = getattr(counts, f"unreadable_{other}")
+        which = "row or message" if number == 1 else "rows or messages"
+        may_be = f"may belong to {number:,} unreadable {which} on the {other}"
+        if unsure:
+            yield f"{counted(unsure, 'row')} more on the {side} {may_be}"
+        elif alone and number:
+            yield f"{counted(alone, 'row')} only on the {side} {may_be}"

@@ -21,9 +21,8 @@ from cdcwire.arrow.batches import MessagePlace
 from cdcwire.arrow.schema import name_text
 from cdcwire.core.orders import NoPlace, Order
 from cdcwire.model.events import TableName
-from cdcwire_conformance.compare.column_changes import ColumnChange
 from cdcwire_conformance.compare.rules import Window
-from cdcwire_conformance.compare.statements import Effect, effects_of
+from cdcwire_conformance.compare.statements import ColumnChange, Effect, effects_of
 from cdcwire_conformance.decode.other_events import (
     MAX_STATEMENTS,
     PlacedStatement,

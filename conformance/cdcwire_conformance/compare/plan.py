@@ -12,19 +12,21 @@ from cdcwire.arrow.schema import CanonicalTable
 from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.feed import OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, feed_terms, rules_of_table
-from cdcwire_conformance.compare.final_tables import (
+from cdcwire_conformance.compare.hints import column_hint
+from cdcwire_conformance.compare.merging import (
+    MergedTable,
     check_keys,
     filled_feeds,
     last_tables,
+    merged_table,
+    replaced_text,
     reshaped_of,
     tables_without_key,
     unknown_states,
     unknown_values,
+    with_text,
     without_tables,
 )
-from cdcwire_conformance.compare.hints import column_hint
-from cdcwire_conformance.compare.ill_formed import replaced_text, with_text
-from cdcwire_conformance.compare.merging import MergedTable, merged_table
 from cdcwire_conformance.compare.reshaping import NOT_RESHAPED, ReshapedTables
 from cdcwire_conformance.compare.result import SideName
 from cdcwire_conformance.compare.rules import CompareOptions, ComparisonRules, Terms

@@ -20,9 +20,9 @@ from cdcwire.arrow.common_type import NoCommonType, common_type
 from cdcwire.arrow.images import filled
 from cdcwire.arrow.schema import CanonicalTable, Fill, image_type
 from cdcwire.arrow.types import SchemaError, Temporal
-from cdcwire_conformance.compare.column_changes import ColumnChange, keeps_values
 from cdcwire_conformance.compare.last_state import Reshaping
 from cdcwire_conformance.compare.result import SideName
+from cdcwire_conformance.compare.statements import ColumnChange, keeps_values
 
 
 @dataclass(frozen=True, slots=True)

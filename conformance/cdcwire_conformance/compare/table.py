@@ -21,10 +21,9 @@ from cdcwire_conformance.compare.aliases import named_like
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feed_terms import facts_of, written_alike
 from cdcwire_conformance.compare.feeds import Report, no_report
-from cdcwire_conformance.compare.final_tables import check_keys, lacks_key, last_tables
 from cdcwire_conformance.compare.hints import column_hint, tombstone_hint
 from cdcwire_conformance.compare.kafka_keys import keys_against_table
-from cdcwire_conformance.compare.merging import merged_table
+from cdcwire_conformance.compare.merging import check_keys, lacks_key, last_tables, merged_table
 from cdcwire_conformance.compare.notes import (
     check_all_read,
     checkpoint_notes,

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire_conformance.compare.document import document, json_text, schema
-from cdcwire_conformance.compare.junit import junit_text
+from cdcwire_conformance.compare.document import document, json_text, junit_text, schema
 from cdcwire_conformance.compare.masking import Mask, redacted, without_quotes
 from cdcwire_conformance.compare.patterns import patterns_of
 from cdcwire_conformance.compare.report import text

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cdcwire_conformance.compare.junit import junit_text
+from cdcwire_conformance.compare.document import junit_text
 from cdcwire_conformance.compare.patterns import patterns_of
 from cdcwire_conformance.compare.result import (
     ABSENT,

@@ -15,7 +15,7 @@ pytest.importorskip("pyspark", reason="the extra spark is not installed")
 from cdcwire.cli.context import UsageError
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
-from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.cli.compare_rules import Masking
 from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.follow import follow
 from cdcwire_conformance.cli.progress import ProgressLine

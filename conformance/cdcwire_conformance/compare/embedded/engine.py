@@ -16,8 +16,12 @@ from cdcwire.arrow.batches import MessagePlace, RowProblem
 from cdcwire.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_differences
 from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
-from cdcwire_conformance.compare.embedded.kept_rows import KeptRows, foretold_jobs
+from cdcwire_conformance.compare.embedded.kept_rows import (
+    KeptBatches,
+    KeptRows,
+    Room,
+    foretold_jobs,
+)
 from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, Write
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
@@ -30,7 +34,7 @@ from cdcwire_conformance.compare.feeds import (
     unreadable_message,
 )
 from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
-from cdcwire_conformance.compare.ill_formed import with_bytes
+from cdcwire_conformance.compare.merging import with_bytes
 from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import (
     Comparison,

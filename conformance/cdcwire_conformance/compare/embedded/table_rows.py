@@ -14,7 +14,7 @@ from cdcwire.arrow.json_form import normal_json_array
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model import kinds
 from cdcwire_conformance.compare.embedded.engine import EmbeddedEngine, compared_table, writer_of
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
+from cdcwire_conformance.compare.embedded.kept_rows import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import batches_of, job_for
 from cdcwire_conformance.compare.embedded.values import time_texts
 from cdcwire_conformance.compare.feed import OpenedFeed

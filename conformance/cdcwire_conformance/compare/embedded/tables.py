@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from cdcwire.arrow.schema import CanonicalTable
-from cdcwire_conformance.compare.embedded.changed_rows import ChangedRows
 from cdcwire_conformance.compare.embedded.changes import (
     ColumnChanges,
     FedRow,
@@ -36,6 +35,7 @@ from cdcwire_conformance.compare.embedded.counting import (
     summary_of,
 )
 from cdcwire_conformance.compare.embedded.differences import (
+    ChangedRows,
     differences_of_key,
     differences_of_pair,
     order_of_key,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cdcwire_conformance.compare.embedded import parts
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches
+from cdcwire_conformance.compare.embedded.kept_rows import KeptBatches
 from cdcwire_conformance.compare.embedded.parts import Sent
 from cdcwire_conformance.compare.embedded.tables import (
     ROWS_TOGETHER,

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_differences
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
+from cdcwire_conformance.compare.embedded.kept_rows import KeptBatches, Room
 from cdcwire_conformance.compare.embedded.passes import SharePass, job_for, passes_of
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, Write
 from cdcwire_conformance.compare.feed import OpenedFeed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches
+from cdcwire_conformance.compare.embedded.kept_rows import KeptBatches
 from cdcwire_conformance.compare.embedded.tables import ComparedTable, PartResult
 from cdcwire_conformance.compare.plan import TableTask
 from cdcwire_conformance.compare.result import TableComparison

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from cdcwire.arrow.schema import CanonicalTable, name_text, union_tables
 from cdcwire.arrow.types import SchemaError
 from cdcwire.model.events import TableName
-from cdcwire_conformance.compare.databases import named_by_database
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
     Report,
     compare_tables,
 )
+from cdcwire_conformance.compare.names import named_by_database, strange_columns
 from cdcwire_conformance.compare.notes import unused_definitions
 from cdcwire_conformance.compare.other_events import in_window, with_other_events
 from cdcwire_conformance.compare.result import Comparison
@@ -32,7 +32,6 @@ from cdcwire_conformance.compare.rules import (
     Window,
     terms_of,
 )
-from cdcwire_conformance.compare.wanted_names import strange_columns
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError

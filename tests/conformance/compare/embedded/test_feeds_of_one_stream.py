@@ -17,7 +17,7 @@ from cdcwire.files.stores import LocalStore
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
-from cdcwire_conformance.compare.embedded.changed_rows import ChangedRows
+from cdcwire_conformance.compare.embedded.differences import ChangedRows
 from cdcwire_conformance.compare.embedded.engine import compare_feeds
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison

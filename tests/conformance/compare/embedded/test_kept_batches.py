@@ -11,8 +11,8 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 import pyarrow as pa
 
 from cdcwire_conformance.__main__ import main
-from cdcwire_conformance.compare.embedded import kept_batches
-from cdcwire_conformance.compare.embedded.kept_batches import KeptBatches, Room
+from cdcwire_conformance.compare.embedded import kept_rows
+from cdcwire_conformance.compare.embedded.kept_rows import KeptBatches, Room
 
 BATCHES = [
     pa.record_batch({"n": pa.array([number] * 8, pa.int64()), "s": ["x", None] * 4})
@@ -62,7 +62,7 @@ def test_verdict_does_not_depend_on_memory(
         right = f"canal-json:file:{tmp_path / f'canal-json-{seed}'}"
         found = []
         for most in (1 << 30, 0):
-            monkeypatch.setattr(kept_batches, "MAX_BYTES", most)
+            monkeypatch.setattr(kept_rows, "MAX_BYTES", most)
             found.append((main(["compare", left, right]), capsys.readouterr().out))
         assert found[0] == found[1]
         assert found[0][0] == code
