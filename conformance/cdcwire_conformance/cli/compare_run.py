@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire.console.usage import UsageError
 from cdcwire.console.visible import visible
 from cdcwire.core.context import Context
 from cdcwire.core.options import parse_options
@@ -20,7 +21,7 @@ from cdcwire.files.messages_io import InputError
 from cdcwire.files.stores import StoreError, is_url
 from cdcwire.identify import Candidate
 from cdcwire.identify.report import identify_place, option_text
-from cdcwire_conformance.cli.compare_arguments import CompareArguments
+from cdcwire_conformance.cli.compare_arguments import AUTO, CompareArguments
 from cdcwire_conformance.cli.compare_engine import alternative, needs
 from cdcwire_conformance.cli.compare_reports import (
     RunNotes,
@@ -33,7 +34,12 @@ from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.tables import CSV, TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
-from cdcwire_conformance.spark.session import JavaMissing, readable_errors, spark_session
+from cdcwire_conformance.spark.session import (
+    JavaMissing,
+    is_installed,
+    readable_errors,
+    spark_session,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,11 +70,19 @@ class Work:
 
 def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
     """Compare, and write the reports. Returns: the result as it may be shown, and the session."""
+    from cdcwire_conformance.compare.embedded.database import UnreadColumnError
+
     session = None
     opened: list[ComparedFeeds] = []
     if work.is_embedded:
-        with ProgressLine() as progress, _readable(work), _whole_differences(work.options) as own:
-            found = _compared_here(replace(work, options=own), Steps(progress), opened)
+        try:
+            with ProgressLine() as line, _readable(work), _whole_differences(work.options) as own:
+                found = _compared_here(replace(work, options=own), Steps(line), opened)
+        except UnreadColumnError as error:
+            if work.arguments.engine != AUTO or not is_installed():
+                raise UsageError(f"{error}; --engine spark may read it") from error
+            announced(f"{error}; comparing on Spark")
+            return compared(replace(work, is_embedded=False))
     else:
         with on_spark(work) as (session, report, _):
             found = _compared_on_spark(work, session, report, opened)

@@ -100,27 +100,34 @@ def _of_mariadb(table: TableUrl, query: str) -> Iterator[list[Row]]:
         )
         with closing(connection), connection.cursor() as cursor:
             cursor.execute(query)
-            while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-                yield rows
+            try:
+                while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                    yield rows
+            finally:  # else it reads all rows that are left, also of a lost connection
+                cursor._result.unbuffered_active = False
 
 
 def _of_postgresql(table: TableUrl, query: str) -> Iterator[list[Row]]:
     psycopg: Any = load_driver(table)
-    with _readable(table, psycopg.Error, _postgresql_problem):
-        connection = psycopg.connect(
-            **_place(table),
-            dbname=_database(table),
-            password=os.environ.get(PASSWORD_VARIABLE) or None,
-            connect_timeout=_CONNECT_SECONDS,
-            client_encoding="utf8",
-            context=_texts(psycopg),
-        )
-        with closing(connection):
-            connection.execute(_SETTINGS["postgresql"])
-            with connection.cursor(name="cdcwire") as cursor:
-                cursor.execute(query)
-                while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-                    yield rows
+    with _readable(table, psycopg.Error, _postgresql_refusal):
+        connection = _postgresql_connection(psycopg, table, _database(table))
+    with _readable(table, psycopg.Error, _postgresql_problem), closing(connection):
+        connection.execute(_SETTINGS["postgresql"])
+        with connection.cursor(name="cdcwire") as cursor:
+            cursor.execute(query)
+            while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                yield rows
+
+
+def _postgresql_connection(psycopg: Any, table: TableUrl, database: str) -> Any:
+    return psycopg.connect(
+        **_place(table),
+        dbname=database,
+        password=os.environ.get(PASSWORD_VARIABLE) or None,
+        connect_timeout=_CONNECT_SECONDS,
+        client_encoding="utf8",
+        context=_texts(psycopg),
+    )
 
 
 def _texts(psycopg: Any) -> Any:
@@ -168,13 +175,29 @@ def _mariadb_problem(table: TableUrl, error: Any) -> str:
 
 def _postgresql_problem(table: TableUrl, error: Any) -> str:
     message = str(error).partition("\n")[0]
-    state, connection = error.sqlstate, error.pgconn
-    if state is None:  # there was no session, or it was lost
-        message = message.rpartition("failed: ")[2]
-        is_known = connection is not None
-        asked = is_known and (connection.used_password or connection.needs_password)
-        state = _NO_AUTHORIZATION if asked else _NO_CONNECTION
+    state = error.sqlstate or _NO_CONNECTION  # a connection that is lost has none
     return database_problem(table, state, message, message)
+
+
+def _postgresql_refusal(table: TableUrl, error: Any) -> str:
+    """Return the line for a connection that fails, for which libpq has no SQLSTATE."""
+    message = str(error).partition("\n")[0].rpartition("failed: ")[2]
+    connection = error.pgconn
+    if connection is None or not (connection.used_password or connection.needs_password):
+        state = _NO_CONNECTION
+    else:
+        state = "" if _enters_server(table) else _NO_AUTHORIZATION
+    return database_problem(table, state, message, message)
+
+
+def _enters_server(table: TableUrl) -> bool:
+    """Return whether the user may enter the database that every server begins with."""
+    psycopg: Any = load_driver(table)
+    try:
+        _postgresql_connection(psycopg, table, "postgres").close()
+    except psycopg.Error:
+        return False
+    return True
 
 
 def _one_line(text: str) -> str:

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,15 @@ class SparkUnavailable(RuntimeError):
 
 class JavaMissing(SparkUnavailable):
     """There is no Java that Spark runs on."""
+
+
+def is_installed() -> bool:
+    """Return whether PySpark and a Java that it runs on are installed."""
+    try:
+        _check_java()
+    except JavaMissing:
+        return False
+    return find_spec("pyspark") is not None
 
 
 def spark_session(

@@ -116,6 +116,8 @@ INSERT INTO shop.types VALUES
   123456789012345678901234567890123456789012345678.25, 0.1, 0.1, -1234.5),
  (2, '00:00:00',
   repeat('0', 64)::bit(64), B'0000000000', NULL, NULL, NULL, 7, NULL, NULL, 1e300, NULL);
+CREATE TABLE shop.days (id BIGINT PRIMARY KEY, a DATE[]);
+INSERT INTO shop.days VALUES (1, '{2024-02-29}'), (2, NULL);
 CREATE TABLE shop.lists (id BIGINT PRIMARY KEY, a NUMERIC[]);
 INSERT INTO shop.lists VALUES
  (1, '{1.50,NULL,123456789012345678901234567890.123456789012345678901}'), (2, NULL);
@@ -302,6 +304,14 @@ def test_wrong_password_is_one_line_without_it(
     assert "the database refuses the user" in done.stderr
 
 
+@pytest.mark.parametrize("table", ["postgresql"], indirect=True)
+def test_missing_database_is_not_a_refused_user(feed: str, table: Found, tmp_path: Path) -> None:
+    url, password = table
+    done = compare(feed, url.replace("/cdcwire?", "/nothing?"), password, tmp_path / "found.json")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith('shop.orders: FATAL: database "nothing" does not exist')
+
+
 @pytest.mark.parametrize("engine", ["auto", "spark"])
 @pytest.mark.parametrize("database", ["mariadb", "postgresql"])
 def test_database_that_is_down_is_one_line_that_names_it(
@@ -367,6 +377,29 @@ def test_decimals_in_a_list_keep_all_digits(
         file = tmp_path / "found.json"
         done = compare(source, url.replace("orders", "lists"), password, file, engine)
         assert done.returncode == code, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("table", ["postgresql"], indirect=True)
+def test_column_that_only_spark_reads_is_compared_on_spark(table: Found, tmp_path: Path) -> None:
+    url, password = table
+    columns = (Column("id", IntType(64), nullable=False), Column("a", ArrayType(DateType())))
+    days = Table("days", "shop", columns=columns, key=("id",))
+    rows = [
+        RowChange(days, "insert", None, Image(columns, row), Position(lsn=row[0], commit_ms=0))
+        for row in ((1, ("2024-02-29",)), (2, None))
+    ]
+    messages = get_format("debezium-json").from_events(rows)
+    write_messages(str(tmp_path / "messages.jsonl"), messages)
+    file = tmp_path / "found.json"
+    url = url.replace("orders", "days")
+    done = compare(f"debezium-json:file:{tmp_path}", url, password, file)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.endswith("not read the type of column a, _date; comparing on Spark")
+    assert json.loads(file.read_text("utf-8"))["engine"] == "spark"
+    done = compare(f"debezium-json:file:{tmp_path}", url, password, file, "embedded")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("column a, _date; --engine spark may read it")
 
 
 @pytest.mark.parametrize("table", ["mariadb", "postgresql"], indirect=True)

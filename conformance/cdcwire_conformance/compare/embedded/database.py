@@ -32,6 +32,10 @@ from cdcwire_conformance.sources.tables import TableUrl
 _ZEROS = r"(\.\d*[1-9])0+$|\.0+$"  # at the end of a fraction
 
 
+class UnreadColumnError(SchemaError):
+    """A column that this process does not read, while Spark may. Its text is the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseTable(TableHere):
     """A table of a database. ``columns``: how the database gives each."""
@@ -40,7 +44,7 @@ class DatabaseTable(TableHere):
 
     @classmethod
     def of(cls, url: TableUrl, workers: ThisProcess) -> DatabaseTable:
-        """Return a table by its catalogue. Raises: SourceError, SchemaError."""
+        """Return a table by its catalogue. Raises: SourceError, UnreadColumnError."""
         found = [_column(row) for part in rows_of(url, catalogue_query(url)) for row in part]
         if not found:
             raise SourceError(f"{url}: the database has no such table, or the user may not see it")
@@ -48,9 +52,9 @@ class DatabaseTable(TableHere):
         for column in found:
             sent = as_text(url, column)
             if sent is None:
-                raise SchemaError(
-                    f"{url}: column {column.name} is {column.written}, which this process does not "
-                    "read; --engine spark may read it"
+                raise UnreadColumnError(
+                    f"{url}: this process does not read the type of column {column.name}, "
+                    f"{column.written}"
                 )
             columns[column.name] = sent
         return cls(url, workers, columns)
