@@ -44,7 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--cdcwire-expected-failures", metavar="FILE", help="failures that are known")
     group.addoption(
-        "--cdcwire-timeout", type=float, default=10.0, metavar="S", help="for one answer (10)"
+        "--cdcwire-timeout",
+        type=float,
+        default=10.0,
+        metavar="S",
+        help="for one answer (default: 10)",
     )
 
 

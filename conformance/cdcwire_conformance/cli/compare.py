@@ -65,67 +65,83 @@ MOST_USED = (
 )
 HELP = "compare two feeds, in the same or different formats"
 DESCRIPTION = """\
-Decode two feeds to rows of one form and compare their row changes, table by table. A feed is
-FORMAT:file:DIR: a directory of *.jsonl, one message per line, or of *.parquet with Kafka's columns.
-FORMAT:file:FILE is one file of them, of any name.
-For csv and canal-json it may also be the prefix of a storage sink; its rows are taken as in a
-replay. Or a feed is FORMAT:kafka://HOST:PORT/TOPIC: the topic's content when the comparison begins.
-TOPIC may be a pattern, shop.*, or topics with commas between them, which are one feed then.
-The parameters ?from=, to=, from-ms= and to-ms= choose a part of it. FORMAT:s3a://BUCKET/DIR is such
-a directory in a bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro
-are taken from among the messages, or from the place that --schema gives.
-With auto as FORMAT the format and the options that the messages show are used.
+Decode two feeds in any two formats and compare their row changes, table by table.
 
-Tables and columns are compared first. If they differ, the difference is reported and no row is
-read. Rows pair by the first position that both formats carry and by their key. An update of a key
-equals its delete and insert. These count as differences: NULL and an absent column, -0.0 and 0.0,
-1.0 and 1.00, a row sent twice and once. DDL and progress events are
-counted. A directory with feed.json, as generate writes it, needs no options.
+LEFT and RIGHT are FORMAT:PLACE. The format auto finds the format and its options in the messages.
+A directory with feed.json, as generate writes it, needs no options. A place is one of these:
 
-RIGHT may be a table: the last row of each key of LEFT is compared with its rows. A CSV file,
-csv-table:FILE, has a header; its types are those of the feed or of --ddl. The password of a
-database is in the environment variable CDCWIRE_TABLE_PASSWORD.
+    file:DIR, file:FILE       messages as JSON lines, or *.parquet with
+                              Kafka's columns; csv, canal-json: also a
+                              storage prefix
+    kafka://HOST:PORT/TOPIC   the topic up to its present end; also a
+                              pattern (shop.*), or topics with commas
+                              between them. ?from=, to=, from-ms= and
+                              to-ms= choose a part
+    s3a://BUCKET/DIR          as file:DIR; also hdfs:// and others that
+                              Spark reads
 
-The report counts for each table the changes that are the same, changed or on one side only. It also
-counts those that are repeated (sent again later), doubled, or out of order among those of their
-key. It shows the first differences, with both values of each column that differs.
+RIGHT may also be a table. Its rows are compared with the last row of each key of LEFT:
+
+    csv-table:FILE            a CSV file with a header; the types are those
+                              of the feed or of --ddl
+    parquet:DIR, delta:DIR, iceberg:DIR, table:NAME
+    jdbc:URL?table=NAME       the environment variable
+                              CDCWIRE_TABLE_PASSWORD has the password
+
+Tables and columns are compared first. If they differ, no row is read. Rows pair by their key and
+the first position that both formats carry. An update of a key equals its delete and insert. These
+count as differences: NULL and an absent column, -0.0 and 0.0, 1.0 and 1.00, a row sent twice and
+once. DDL and progress events are counted.
 
 With --mode final, compare the last row of each key instead. With --from and --to, compare only
-the changes between two positions. With --follow, compare two topics while they grow, window
-by window.
+the changes between two positions. With --follow, compare two topics while they grow.
 
-Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
-not run. It is also 2 if the run stopped at a message that can't be read.
+Exit code 0: the feeds are equal. 1: they differ, or --on-error row met a message that can't be
+read. 2: the comparison could not run, or it stopped at such a message.
 """
 EXAMPLES = """\
 examples:
-  cdcwire generate canal-json --rows 5000 --seed 7 --to a && \\
-  cdcwire generate open-protocol --rows 5000 --seed 7 --to b && \\
-  cdcwire compare canal-json:file:a open-protocol:file:b
   cdcwire compare auto:file:a auto:file:b
-  cdcwire compare auto:file:a auto:file:b --left-changefeed old.toml --right-changefeed new.toml
-  cdcwire compare simple:file:a simple:file:b --include shop.orders --limit 100 --json found.json
-  cdcwire compare canal-json:file:a open-protocol:file:b --right-option output-old-value=false
-  cdcwire compare canal-json:file:a canal-json:file:b --columns id,price --on-error row
-  cdcwire compare csv:file:a canal-json:file:b --left-option include-commit-ts=true \\
-    --left-option output-old-value=true --right-option enable-tidb-extension=true
-  cdcwire compare avro:file:a canal-json:file:b --option enable-tidb-extension=true \\
+  cdcwire compare debezium-json:file:a canal-json:file:b --html found.html
+  cdcwire compare 'debezium-json:kafka://broker1/shop.public.*' \\
+    canal-json:kafka://broker1/shop
+  cdcwire compare maxwell-json:file:a csv-table:orders.csv --ddl shop.sql \\
+    --csv-null ''
+  cdcwire compare canal-json:file:a \\
+    'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
+  cdcwire compare canal-json:file:a canal-json:file:b --mode final
+
+more examples:
+  cdcwire compare auto:file:a auto:file:b --left-changefeed old.toml \\
+    --right-changefeed new.toml
+  cdcwire compare simple:file:a simple:file:b --include shop.orders \\
+    --limit 100 --json found.json
+  cdcwire compare canal-json:file:a open-protocol:file:b \\
+    --right-option output-old-value=false
+  cdcwire compare canal-json:file:a canal-json:file:b --columns id,price \\
+    --on-error row
+  cdcwire compare csv:file:a canal-json:file:b \\
+    --left-option include-commit-ts=true --left-option output-old-value=true \\
+    --right-option enable-tidb-extension=true
+  cdcwire compare avro:file:a canal-json:file:b \\
+    --option enable-tidb-extension=true \\
     --left-schema http://user:password@registry:8081
   cdcwire compare 'canal-json:kafka://broker1:9092,broker2:9092/orders' \\
-    'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000' --on-error row
-  cdcwire compare 'debezium-json:kafka://broker1/shop.public.*' canal-json:kafka://broker1/shop
-  cdcwire compare canal-json:file:a canal-json:file:b --mode final --differences found
-  cdcwire compare simple:file:a open-protocol:file:b --from 449226000000000000 \\
-    --to 449227000000000000 --allow-repeats
-  cdcwire compare simple:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
-    --every 60 --state orders.state --json windows.jsonl --metrics orders.prom
-  cdcwire compare canal-json:kafka://broker1/orders iceberg:s3a://lake/orders --html found.html
-  cdcwire compare maxwell-json:file:a csv-table:orders.csv --ddl shop.sql --csv-null ''
-  cdcwire compare canal-json:file:a 'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
-  cdcwire compare simple:file:a open-protocol:file:b --mask --redact email,phone --html found.html
+    'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000'
+  cdcwire compare canal-json:file:a canal-json:file:b --differences found
+  cdcwire compare simple:file:a open-protocol:file:b \\
+    --from 449226000000000000 --to 449227000000000000 --allow-repeats
+  cdcwire compare simple:kafka://broker1/orders \\
+    open-protocol:kafka://broker1/orders-old --follow --every 60 \\
+    --state orders.state --json windows.jsonl --metrics orders.prom
+  cdcwire compare canal-json:kafka://broker1/orders iceberg:s3a://lake/orders
+  cdcwire compare simple:file:a open-protocol:file:b --mask \\
+    --redact email,phone --html found.html
   cdcwire compare canal-json:file:a open-protocol:file:b --save-case found --mask
-  cdcwire compare simple:file:a simple:file:b --json s3://reports/found.json --mask-key mask.key
-  cdcwire compare simple:file:a simple:file:b --master 'local[2]' --conf spark.driver.memory=4g
+  cdcwire compare simple:file:a simple:file:b --mask-key mask.key \\
+    --json s3://reports/found.json
+  cdcwire compare simple:file:a simple:file:b --master 'local[2]' \\
+    --conf spark.driver.memory=4g
 """
 
 EQUAL, DIFFERENT = 0, 1

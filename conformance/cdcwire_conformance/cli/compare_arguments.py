@@ -18,6 +18,7 @@ from cdcwire.cli.arguments import (
 from cdcwire.cli.configuration import add_configuration_arguments
 from cdcwire.cli.context import ContextArguments
 from cdcwire.console.problems import integer_argument, jobs_argument, number_argument
+from cdcwire.registry import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from cdcwire.arrow.types import Temporal
@@ -29,21 +30,18 @@ MAX_BYTES = 1 << 30  # of both feeds, for the embedded engine
 MOST_BY_DEFAULT = 8  # processes; each takes 150 to 250 MB
 EVERY_SECONDS = 10.0
 KEY_VARIABLE = "CDCWIRE_MASK_KEY"
-_SOURCES = (
-    "FORMAT:file:DIR or :file:FILE, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
-)
+_FEEDS = tuple(f"{name}:file:" for name in (*FORMAT_NAMES, "auto"))
 _BINARY = (
     "read the bytes of this column of the {} feed from their text, hex or base64 (may be given "
     "again)"
 )
-_TABLES = "csv-table:FILE, parquet:DIR, delta:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
 
 
 class FeedArguments(Arguments):
     """The two sides."""
 
-    left: str = positional("LEFT", _SOURCES)
-    right: str = positional("RIGHT", f"the other feed, in the same form, or a table: {_TABLES}")
+    left: str = positional("LEFT", "a feed, FORMAT:PLACE, such as canal-json:file:DIR", _FEEDS)
+    right: str = positional("RIGHT", "the other feed, or a table, such as csv-table:FILE", _FEEDS)
 
 
 class _Sides(Declared):

@@ -7,7 +7,7 @@ import argparse
 from cdcwire.extras import load_extra
 
 NAME = "completion"
-HELP = "print the code that lets a shell complete cdcwire's words"
+HELP = "print the code that completes commands in bash, zsh or fish"
 DESCRIPTION = """\
 Print the code that lets your shell complete verbs, formats, options and their values. It needs the
 extra "completion". Put its line into the file that your shell reads when it starts.
@@ -22,7 +22,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire completion``."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that you use")
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -109,7 +109,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "case",
         help="write the skeleton of a golden case from bytes",
         description=_CASE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     case.set_defaults(run_verb=_new_case)
     CaseArguments.add_to(case)
@@ -117,7 +116,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "format",
         help="write the files of a new format into the checkout",
         description=_FORMAT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     format_.set_defaults(run_verb=_new_format)
     format_.add_argument("name", metavar="NAME", help="the id of the format, such as toy-lines")

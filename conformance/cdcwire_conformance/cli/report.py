@@ -87,7 +87,6 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
             help=module.HELP,
             description=module.DESCRIPTION,
             epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(verb)
 

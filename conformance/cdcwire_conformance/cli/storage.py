@@ -52,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="report every break of a rule",
         description=DESCRIPTION,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_format_argument(checking)
     checking.add_argument("prefix", metavar="PREFIX")
@@ -60,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--transaction-atomicity",
         choices=("none", "table"),
         default="none",
-        help="as the producer is set; with table, rows of one transaction and table in two files "
-        "are a fault",
+        help="the producer's setting (default: none); with table, rows of one transaction and "
+        "table in two files are a fault",
     )
     checking.add_argument("--json", action="store_true", help="print one JSON object")
     add_write_order(checking)

@@ -82,7 +82,7 @@ class CaseArguments(Arguments, title="which cases"):
     )
     sample: int = with_value(
         "N",
-        "run about one of N derived cases, the same ones each time (1: all)",
+        "run about one of N derived cases, the same ones each time (default: 1, all)",
         type=_from_one,
         default=1,
     )
@@ -99,7 +99,7 @@ class PropertyArguments(Arguments, title="generated messages, instead of cases")
     )
     seed: int | None = with_value(
         "S",
-        "generate the messages of seed S again (default: a random seed, which is reported)",
+        "generate messages from seed S (default: a random seed, which is reported)",
         type=count_argument,
     )
     save: str | None = with_value(
@@ -107,7 +107,8 @@ class PropertyArguments(Arguments, title="generated messages, instead of cases")
     )
     examples: str | None = with_value(
         "DIR",
-        "keep failing messages in DIR; the next run begins with them (.hypothesis/cdcwire)",
+        "keep failing messages in DIR; the next run begins with them (default: "
+        ".hypothesis/cdcwire)",
     )
 
 
@@ -125,36 +126,37 @@ class TesteeArguments(Arguments, title="the testee"):
     )
     check_protocol: bool = flag("compare all answers with the JSON Schemas")
     timeout: float = with_value(
-        "S", f"wait S seconds for one answer ({TIMEOUT:g})", type=_seconds, default=TIMEOUT
+        "S", f"wait S seconds for one answer (default: {TIMEOUT:g})", type=_seconds, default=TIMEOUT
     )
     start_timeout: float = with_value(
         "S",
-        f"wait S seconds for the answer to start ({START_TIMEOUT:g})",
+        f"wait S seconds for the answer to start (default: {START_TIMEOUT:g})",
         type=_seconds,
         default=START_TIMEOUT,
     )
     answer_size: int = with_value(
         "MIB",
         "kill a testee that writes an answer, or output without a request, of more than MIB "
-        f"mebibytes ({LINE_LIMIT // MEBIBYTE})",
+        f"mebibytes (default: {LINE_LIMIT // MEBIBYTE})",
         type=_answer_size,
         default=LINE_LIMIT,
     )
     jobs: int | None = with_value(
         "N",
-        f"run N testees at a time, 1 to {MOST_JOBS} (processors, up to {DEFAULT_JOBS})",
+        f"run N testees at a time, 1 to {MOST_JOBS} (default: the number of processors, up to "
+        f"{DEFAULT_JOBS})",
         type=jobs_argument,
     )
     memory: int | None = with_value(
         "MIB",
         "kill a testee that, with all its children, holds more than MIB mebibytes. 0: no "
-        "limit (2048, or less where the machine has less)",
+        "limit (default: 2048, or less where the machine has less)",
         type=_mebibytes,
     )
     max_crashes: int = with_value(
         "N",
         "leave out some of the cases that one rule derives from one base case after each "
-        f"crash. Leave out all of them after N crashes ({MAX_CRASHES}). 0: no limit. "
+        f"crash. Leave out all of them after N crashes (default: {MAX_CRASHES}). 0: no limit. "
         "The run then also goes on after equal crashes on all of its first cases",
         type=count_argument,
         default=MAX_CRASHES,
@@ -182,7 +184,7 @@ class ResultArguments(Arguments, title="results"):
     )
     show: int = with_value(
         "N",
-        f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
+        f"show the first case in full for N kinds of failure; 0: for all (default: {_SHOWN})",
         type=count_argument,
         default=_SHOWN,
     )
@@ -191,5 +193,5 @@ class ResultArguments(Arguments, title="results"):
 class VerifyArguments(CaseArguments, PropertyArguments, TesteeArguments, ResultArguments):
     """All arguments of ``cdcwire verify``. ``command``: the words after ``--``."""
 
-    formats: list[str] = positional("FORMAT", ", ".join(FORMAT_NAMES), nargs="*")
+    formats: list[str] = positional("FORMAT", ", ".join(FORMAT_NAMES), FORMAT_NAMES, nargs="*")
     command: list[str] | None

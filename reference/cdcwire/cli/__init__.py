@@ -11,7 +11,6 @@ An error is one line on standard error, and exit code 2. The environment variabl
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import traceback
@@ -151,7 +150,6 @@ def _parser(name: str, description: str, examples: str | None) -> Parser:
         prog=name,
         description=description,
         epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Sequence
+from textwrap import fill, wrap
 from typing import Any, ClassVar, NoReturn
 
 from cdcwire.console.visible import shortened, visible, without_secrets
@@ -18,13 +19,30 @@ from cdcwire.core.nearest import did_you_mean, meant_or_known
 
 COULD_NOT_RUN = 2
 HELP_ALL = "--help-all"
+_WIDEST = 100  # characters in a line of a paragraph
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Fills paragraphs to the width of the terminal. Those with indented lines stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            part if part.startswith(" ") or "\n " in part else fill(part, min(width, _WIDEST))
+            for part in text.rstrip().split("\n\n")
+        )
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 class Parser(argparse.ArgumentParser):
-    """Ends with two lines where a word is wrong: the problem, and where the words are listed."""
+    """Ends with two lines where a word is wrong: the problem, and what to write instead."""
 
     most_used: frozenset[str] = frozenset()
     namespace: type[argparse.Namespace] = argparse.Namespace  # of the arguments
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **how})
 
     def show_first(self, names: Collection[str]) -> None:
         """Let ``--help`` show only these options, and ``--help-all`` all of them."""
@@ -42,8 +60,9 @@ class Parser(argparse.ArgumentParser):
         }
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help, of the most used options where these are known."""
+        """Print the help: of the most used options and with the first examples, if it has them."""
         if self.most_used:
+            self.epilog = (self.epilog or "").partition("\n\n")[0]
             for action in self._actions:
                 if action.option_strings and self.most_used.isdisjoint(action.option_strings):
                     action.help = argparse.SUPPRESS
@@ -83,23 +102,31 @@ class _HelpAll(argparse.Action):
 
 
 class Declared(dict[str, Any]):
-    """The declaration of an argument. ``name``: of its option; None for a positional one."""
+    """The declaration of an argument. ``name``: of its option; None for a positional one.
 
-    def __init__(self, name: str | None, help: str, how: dict[str, Any]) -> None:
+    ``words``: what a shell offers for it, where other words are allowed too.
+    """
+
+    def __init__(
+        self, name: str | None, help: str, how: dict[str, Any], words: Collection[str] = ()
+    ) -> None:
         super().__init__(how, help=help)
         self.name = name
+        self.words = words
 
     def add_to(self, group: argparse._ActionsContainer, dest: str) -> None:
         """Add the argument, whose value is then in the field ``dest``."""
         if self.name is None:
-            group.add_argument(dest, **self)
+            action = group.add_argument(dest, **self)
+            if self.words:
+                vars(action)["completer"] = lambda **_: self.words  # argcomplete looks for it
         else:
             group.add_argument(f"--{self.name or dest.replace('_', '-')}", dest=dest, **self)
 
 
-def positional(metavar: str, help: str, **how: Any) -> Any:
+def positional(metavar: str, help: str, words: Collection[str] = (), **how: Any) -> Any:
     """Declare an argument without a name. ``how``: the other parameters of ``argparse``."""
-    return Declared(None, help, {"metavar": metavar, **how})
+    return Declared(None, help, {"metavar": metavar, **how}, words)
 
 
 def with_value(metavar: str, help: str, *, name: str = "", **how: Any) -> Any:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -47,6 +50,36 @@ def test_help_is_a_verb(
     assert printed == capsys.readouterr().out != ""
 
 
+def test_help_has_the_width_of_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["verify", "--help"]) == 0
+    described = capsys.readouterr().out.partition("\n\n")[2].partition("positional arguments")[0]
+    assert max(map(len, described.splitlines())) <= 40
+
+
+@pytest.mark.parametrize("verb", list(verb_modules()), ids=lambda verb: verb.NAME)
+def test_help_states_each_default(verb: ModuleType) -> None:
+    silent = [
+        (parser.prog, action.dest)
+        for parser in parsers(parser_of(verb))
+        for action in parser._actions
+        if action.default not in (None, True, False, "", [], argparse.SUPPRESS)
+        and "default" not in (action.help or "")
+    ]
+    assert silent == []
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield a parser and those of its verbs."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from parsers(each)
+
+
 def test_help_of_a_misspelled_verb_suggests_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help", "verfy"]) == 2
     assert "did you mean 'verify'?" in capsys.readouterr().err
@@ -73,6 +106,8 @@ def completions(line: str, file: Path) -> set[str]:
         ("cdcwire ver", {"verify"}),
         ("cdcwire compare --ignore-", {"--ignore-column", "--ignore-scale", "--ignore-unread"}),
         ("cdcwire explain maxw", {"maxwell-json"}),
+        ("cdcwire verify maxw", {"maxwell-json"}),
+        ("cdcwire compare maxw", {"maxwell-json:file:"}),
         ("cdcwire compare a b --mode f", {"final"}),
     ],
 )

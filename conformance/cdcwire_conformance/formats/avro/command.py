@@ -97,17 +97,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decimals",
         choices=("registry", "specification"),
         default="registry",
-        help="how to judge a changed precision or scale: registries accept it, Avro does not",
+        help="how to judge a changed precision or scale: registries accept it, Avro does not "
+        "(default: registry)",
     )
     evolving.add_argument("--schemas", action="store_true", help="print the whole schema texts too")
     evolving.add_argument("--json", action="store_true", help="a JSON object for each step")
     checking = _verb(verbs, "topics", _run_topics, "check a topic expression", _TOPICS)
-    checking.add_argument("expression", metavar="EXPRESSION")
+    checking.add_argument(
+        "expression", metavar="EXPRESSION", help="such as {schema}_{table}, quoted for the shell"
+    )
     checking.add_argument(
         "--table", action="append", default=[], metavar="SCHEMA.TABLE", help="may be given again"
     )
     checking.add_argument("--ddl", metavar="FILE", help="the tables of these CREATE TABLE")
-    checking.add_argument("--level", choices=("strict", "shipped"), default="strict")
+    checking.add_argument(
+        "--level",
+        choices=("strict", "shipped"),
+        default="strict",
+        help="strict requires {schema} and {table}; shipped is what TiCDC accepts "
+        "(default: strict)",
+    )
     _add_default_topic(checking)
 
 
@@ -131,7 +140,6 @@ def _verb(
         name,
         help=help,
         description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(handler=handler)
     return parser
