@@ -31,9 +31,8 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.avro import MemorySource, encode, read_settings
 from cdcwire.formats.avro.events import events_of
-from cdcwire.formats.avro.fast import RowDecoder
+from cdcwire.formats.avro.fast import RowDecoder, make_record_function
 from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
-from cdcwire.formats.avro.record_plan import make_record_function
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.formats.avro.writing import messages_of

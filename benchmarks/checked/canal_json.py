@@ -14,8 +14,7 @@ from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.members import INT32_END
-from cdcwire.formats.canal_json.row_layouts import _layout
-from cdcwire.formats.canal_json.row_patterns import form_of, value_function
+from cdcwire.formats.canal_json.row_patterns import _layout, form_of, value_function
 from cdcwire.formats.canal_json.values import value_reader
 from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Table

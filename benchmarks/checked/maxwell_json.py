@@ -13,7 +13,7 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.formats.maxwell_json.events import OPS
 from cdcwire.formats.maxwell_json.fast import RowDecoder
-from cdcwire.formats.maxwell_json.members import MS_PER_SECOND, SECONDS_END
+from cdcwire.formats.maxwell_json.message import MS_PER_SECOND, SECONDS_END
 from cdcwire.formats.maxwell_json.row_patterns import layout_of
 from cdcwire.formats.maxwell_json.values import as_read
 from cdcwire.model import kinds

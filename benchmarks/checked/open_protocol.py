@@ -18,10 +18,10 @@ from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.json_objects import Real, read_pairs
 from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
+from cdcwire.formats.open_protocol.events import handle_key_names
 from cdcwire.formats.open_protocol.fast import RowDecoder, RowKey, _described
-from cdcwire.formats.open_protocol.images import handle_key_names
-from cdcwire.formats.open_protocol.items import read_row
 from cdcwire.formats.open_protocol.message import Column, Columns
+from cdcwire.formats.open_protocol.wire import read_row
 from cdcwire.golang import unquote
 from cdcwire.model.events import Table
 from cdcwire.model.floats import read_float32

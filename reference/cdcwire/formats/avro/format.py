@@ -30,11 +30,10 @@ from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.fast_encoder import RowEncoder
-from cdcwire.formats.avro.internal import CHECKPOINT_BYTE, DDL_BYTE, DELETE_BYTE, TS_BYTES
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
 from cdcwire.formats.avro.spans import spans, warnings
-from cdcwire.formats.avro.wire import decode
+from cdcwire.formats.avro.wire import CHECKPOINT_BYTE, DDL_BYTE, DELETE_BYTE, TS_BYTES, decode
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
 from cdcwire.model.events import Event

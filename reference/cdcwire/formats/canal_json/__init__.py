@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from cdcwire.formats.canal_json.format import FORMAT, explain, from_events, to_events
     from cdcwire.formats.canal_json.members import Dialect
     from cdcwire.formats.canal_json.message import Extension, Message
-    from cdcwire.formats.canal_json.rows import Row
     from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
+    from cdcwire.formats.canal_json.values import Row
     from cdcwire.formats.canal_json.wire import decode, encode
 else:
     __getattr__, __dir__ = exports(
         __name__,
         ".members",
         ".message",
-        ".rows",
+        ".values",
         ".settings",
         ".columns",
         ".files",

@@ -16,7 +16,6 @@ from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.limits import INT64_END
-from cdcwire.formats.canal_json.claim_check import check_belongs, read_file
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
 from cdcwire.formats.canal_json.images import (
     ImageReader,
@@ -34,8 +33,9 @@ from cdcwire.formats.canal_json.message import (
     Extension,
     Message,
 )
-from cdcwire.formats.canal_json.rows import Row, Rows
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.canal_json.values import Row, Rows
+from cdcwire.formats.canal_json.wire import check_belongs, read_stored
 from cdcwire.model.events import (
     Event,
     Extra,
@@ -109,7 +109,7 @@ def events_of(
     if location and location in blobs:
         with reading_claim_check():
             is_raw = settings.claim_check_raw_value
-            stored = read_file(blobs[location], settings.compression, definitions, is_raw=is_raw)
+            stored = read_stored(blobs[location], settings.compression, definitions, is_raw=is_raw)
             check_belongs(stored, message, is_raw=is_raw)
         is_cut = stored.tidb is not None and stored.tidb.only_handle_key
         message = replace(stored, id=message.id, gtid=message.gtid)

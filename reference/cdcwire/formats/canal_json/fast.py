@@ -30,8 +30,7 @@ from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.files import is_of_table, read_file, read_line
 from cdcwire.formats.canal_json.members import MYSQL_TYPE, RULES, TEXT, WRITE_STRING
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
-from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
-from cdcwire.formats.canal_json.row_patterns import name_of
+from cdcwire.formats.canal_json.row_patterns import Images, MessageReader, Shape, name_of
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.wire import MESSAGE, read_message, read_object
 from cdcwire.model.events import Event, Sent, Table

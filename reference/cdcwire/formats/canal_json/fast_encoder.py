@@ -33,9 +33,8 @@ from cdcwire.formats.canal_json.files import to_files
 from cdcwire.formats.canal_json.images import ImageWriter, Prepared
 from cdcwire.formats.canal_json.members import WRITE_STRING
 from cdcwire.formats.canal_json.message import Extension, Message
-from cdcwire.formats.canal_json.rows import write_value_text
 from cdcwire.formats.canal_json.settings import Settings, read_settings
-from cdcwire.formats.canal_json.values import write_value
+from cdcwire.formats.canal_json.values import write_value, write_value_text
 from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.golang import finished_easyjson, finished_json
 from cdcwire.model import kinds

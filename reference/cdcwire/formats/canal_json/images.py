@@ -16,9 +16,15 @@ from cdcwire.formats.canal_json.columns import (
     sql_type_of,
     written_type,
 )
-from cdcwire.formats.canal_json.rows import Row, Types
 from cdcwire.formats.canal_json.settings import Settings
-from cdcwire.formats.canal_json.values import Read, same_value, value_reader, write_value
+from cdcwire.formats.canal_json.values import (
+    Read,
+    Row,
+    Types,
+    same_value,
+    value_reader,
+    write_value,
+)
 from cdcwire.model.events import Image, Table
 from cdcwire.model.kinds import Column, Value
 from cdcwire.mysql.declared import DeclaredType

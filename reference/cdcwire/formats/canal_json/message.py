@@ -49,7 +49,7 @@ from cdcwire.formats.canal_json.members import (
     UNKNOWN,
     WATERMARKS,
 )
-from cdcwire.formats.canal_json.rows import ROWS_FORM, Rows
+from cdcwire.formats.canal_json.values import ROWS_FORM, Rows
 
 INSERT = "INSERT"
 UPDATE = "UPDATE"

@@ -27,9 +27,8 @@ from cdcwire.core.strict_json import (
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
 from cdcwire.formats.canal_json.members import CLAIM_CHECK, MYSQL_TYPE, RULES
 from cdcwire.formats.canal_json.message import DELETE, extension_of
-from cdcwire.formats.canal_json.rows import ROWS_FORM
 from cdcwire.formats.canal_json.settings import Settings, read_settings
-from cdcwire.formats.canal_json.values import value_clause, value_reader
+from cdcwire.formats.canal_json.values import ROWS_FORM, value_clause, value_reader
 from cdcwire.formats.canal_json.wire import MESSAGE, decompressed
 from cdcwire.model.events import Path
 from cdcwire.storage.feeds import path_of

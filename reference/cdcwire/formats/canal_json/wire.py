@@ -3,17 +3,24 @@
 The members are those that ``Message`` declares. Here is what one member says about another, and
 the order of each producer. Offsets count from the start of the bytes; paths are those of the JSON:
 ``data[0].c1``. A Kafka value is one object, compressed as a whole where the settings say so.
+
+A claim-check file has the whole message of one row, compressed as messages are, without a Kafka key
+(``cdcwire.core.claim_check``). With ``claim-check-raw-value`` it is that message and nothing else.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+from cdcwire.core.claim_check import read_claim_check
 from cdcwire.core.context import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
-from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_record import expect_object, object_text, record_of, whole_of
 from cdcwire.core.limits import SizeLimitError
 from cdcwire.core.strict_json import Document, read_json
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions, definitions_of
 from cdcwire.formats.canal_json.members import (
+    CLAIM_CHECK,
     MEMBERS,
     OLD,
     ROWS,
@@ -33,8 +40,9 @@ from cdcwire.formats.canal_json.message import (
     WATERMARK,
     Message,
 )
-from cdcwire.formats.canal_json.rows import RowReader, read_rows
 from cdcwire.formats.canal_json.settings import read_settings
+from cdcwire.formats.canal_json.values import Row, RowReader, Rows, read_rows
+from cdcwire.model.events import Path
 
 OTHER_TYPES = ROW_TYPES | {WATERMARK, QUERY}  # where isDdl is false
 MESSAGE = record_of(Message)
@@ -202,3 +210,65 @@ def write_message(message: Message, dialect: Dialect, compression: Compression |
     """Return the Kafka value of a message. Raises: EncodeError."""
     text = write_object(message, dialect)
     return compression.compress(text) if compression is not None else text
+
+
+def read_stored(
+    data: bytes,
+    compression: Compression | None,
+    definitions: Definitions = NO_DEFINITIONS,
+    *,
+    is_raw: bool = False,
+) -> Message:
+    """Return the row of a claim-check file. ``is_raw``: the file is the bare message.
+
+    Offsets of errors count in the file; under the path ``value`` in the decoded bytes of it.
+    Raises: DecodeError.
+    """
+    value = data if is_raw else _stored_value(data)
+    with nullcontext() if is_raw else step("value"):
+        message = read_message(value, compression, EVERYTHING, definitions)
+        if message is None or message.is_ddl or message.type not in ROW_TYPES:
+            raise DecodeError("the stored message is not a row", 0, CLAIM_CHECK)
+        if message.tidb is not None and message.tidb.claim_check_location:
+            raise DecodeError("the stored message itself has a claim check", 0, CLAIM_CHECK)
+    return message
+
+
+def _stored_value(data: bytes) -> bytes:
+    try:
+        return read_claim_check(data, CLAIM_CHECK, RULES)[1]
+    except DecodeError as error:
+        if error.path:
+            raise
+        problem = f"{error.problem}; a file of the bare message needs claim-check-raw-value"
+        raise type(error)(problem, error.offset, error.clause) from None
+
+
+def check_belongs(stored: Message, sent: Message, *, is_raw: bool = False) -> None:
+    """Raise DecodeError unless the stored row is the one whose reduced row points to it."""
+    for name in ("database", "table", "type"):
+        if getattr(stored, name) != getattr(sent, name):
+            raise _is_another(name, (name,), is_raw)
+    if _commit_ts(stored) != _commit_ts(sent):
+        raise _is_another("commitTs", ("commitTs",), is_raw)
+    members = (("data", sent.data, stored.data), ("old", sent.old, stored.old))
+    for member, rows, stored_rows in members:
+        for index, row in enumerate(rows or ()):
+            known = dict(_row_at(stored_rows, index))
+            for column, text in row or ():
+                if column not in known or known[column] != text:
+                    name = f"{member}[{index}].{column}"
+                    raise _is_another(name, (member, index, column), is_raw)
+
+
+def _row_at(rows: Rows | None, index: int) -> Row:
+    return (rows[index] if rows and index < len(rows) else None) or ()
+
+
+def _is_another(name: str, path: Path, is_raw: bool) -> DecodeError:
+    problem = f"the stored row is another one: its {name} differs from the message's"
+    return DecodeError(problem, 0, CLAIM_CHECK, path if is_raw else ("value", *path))
+
+
+def _commit_ts(message: Message) -> int | None:
+    return message.tidb.commit_ts if message.tidb is not None else None

@@ -18,12 +18,11 @@ from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.varint_bytes import LENGTHS, uvarint_array, uvarint_bytes, varint_bytes
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.formats.craft.arrays import bytes_of
-from cdcwire.formats.craft.columns import NULL_LENGTH, encode_nullable
+from cdcwire.formats.craft.columns import NULL_LENGTH, encode_nullable, encode_value, value_clause
 from cdcwire.formats.craft.message import Column as WireColumn
 from cdcwire.formats.craft.message import Skipped
 from cdcwire.formats.craft.profile import Profile
 from cdcwire.formats.craft.settings import Settings
-from cdcwire.formats.craft.values import encode_value, value_clause
 from cdcwire.model.events import Image, RowChange, Table
 from cdcwire.model.floats import narrow_float32
 from cdcwire.model.kinds import Column, Value

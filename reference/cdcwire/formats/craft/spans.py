@@ -20,7 +20,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import unread_key
 from cdcwire.core.message import Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
-from cdcwire.formats.craft.columns import INEXACT_FLOAT, is_inexact
+from cdcwire.formats.craft.columns import INEXACT_FLOAT, is_inexact, is_number_type
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -30,7 +30,6 @@ from cdcwire.formats.craft.message import (
 )
 from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.size_tables import ReadPart, T, read_now
-from cdcwire.formats.craft.values import is_number_type
 from cdcwire.formats.craft.wire import read_bodies, read_head
 from cdcwire.model.events import Path, Step
 from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of, flag_names

@@ -27,9 +27,8 @@ from cdcwire.core.message import Message
 from cdcwire.formats.csv.batching import Rows, messages_of
 from cdcwire.formats.csv.escapes import escape
 from cdcwire.formats.csv.events import handle_key_of
-from cdcwire.formats.csv.fields import write_field
 from cdcwire.formats.csv.message import Operation
-from cdcwire.formats.csv.records import write_handle, write_string
+from cdcwire.formats.csv.records import write_field, write_handle, write_string
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import write_plan
 from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text

@@ -9,7 +9,7 @@ from itertools import islice, product
 from cdcwire.core.guess import Guess, OptionValues
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.csv.refusals import problem_of
+from cdcwire.formats.csv.settings import problem_of
 from cdcwire.storage.identify import FilePlace, identify_other_file, place_of
 
 EXTENSION = ".csv"

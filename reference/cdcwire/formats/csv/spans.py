@@ -14,9 +14,8 @@ from cdcwire.core.explanation import Spans
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.formats.csv.events import find_table
-from cdcwire.formats.csv.fields import FieldReader
 from cdcwire.formats.csv.message import Field
-from cdcwire.formats.csv.records import CLAUSE_RECORD, text_of
+from cdcwire.formats.csv.records import CLAUSE_RECORD, FieldReader, text_of
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec

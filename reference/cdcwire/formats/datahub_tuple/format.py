@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
+from cdcwire.core import orders
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.context import NO_CONTEXT, Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.explanation import unread_key
 from cdcwire.core.guess import Guess
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
-from cdcwire.core.orders import SEQUENCE_ID
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.datahub.carrying import queued
+from cdcwire.datahub.explain import body_spans
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.identify import guess_body
+from cdcwire.datahub.records import CLAUSE_RECORDS
 from cdcwire.datahub.sharding import value_text
 from cdcwire.format import Format, checks
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.fast_encoder import RowEncoder
-from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
-from cdcwire.formats.datahub_tuple.spans import spans
-from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
+from cdcwire.formats.datahub_tuple.settings import EXECUTE_TIMES, OPTIONS, read_settings
+from cdcwire.formats.datahub_tuple.topic import (
+    AFTER_IMAGE,
+    BEFORE_IMAGE,
+    OPERATION_TYPE,
+    SEQUENCE_ID,
+    SOURCE_TABLE,
+    field_type_of,
+    find_table,
+    topic_in,
+    topic_of,
+)
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
 from cdcwire.model.events import Event, Table
@@ -175,6 +190,46 @@ CARRIES = Carries(
 )
 """The event fields and kinds that Tuple topics carry under the default options."""
 
+
+_PARTS: dict[str | None, tuple[EventPart, ...]] = {
+    OPERATION_TYPE: ("kind", "op"),
+    AFTER_IMAGE: ("half",),
+    SOURCE_TABLE: ("table",),
+    SEQUENCE_ID: ("sequence_id",),
+    **dict.fromkeys(EXECUTE_TIMES, ("commit_ms",)),
+}
+
+
+def spans(message: Message, context: Context) -> Iterator[Span]:
+    """Yield the spans of every byte of a body."""
+    settings, topic = topic_in(context)
+    body = queued(message)
+    yield from unread_key(body, CLAUSE_RECORDS)
+    events = enumerate(events_of(body, topic, settings))
+    current = -1
+    image: EventPart = "after"
+
+    def image_of(index: int) -> EventPart | None:
+        """Return the image that a record has; None from an error on."""
+        nonlocal current, image
+        with suppress(DecodeError, StopIteration):
+            while current < index:
+                current, event = next(events)
+                image = "after" if event.before is None else "before"
+        return image if current == index else None
+
+    def subject_of(index: int, field: str | None) -> Subject | None:
+        if field == BEFORE_IMAGE:
+            return Subject(index, ("half",), "before")
+        if field in _PARTS:
+            return Subject(index, _PARTS[field])
+        part = image_of(index) if field in event_columns else None
+        return None if part is None else Subject(index, (part,), field)
+
+    event_columns = {column.name for column in topic.columns}
+    yield from body_spans(body, topic.fields, settings.body, subject_of)
+
+
 FORMAT = Format(
     name="datahub-tuple",
     title="DataHub Tuple",
@@ -187,7 +242,7 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     comparing=Comparing(
-        orders=(SEQUENCE_ID,),
+        orders=(orders.SEQUENCE_ID,),
         not_compared=("attributes of records", "places in the topic", "times of writing"),
         updates_are_two_records=True,
     ),

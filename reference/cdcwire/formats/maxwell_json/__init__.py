@@ -9,22 +9,23 @@ from cdcwire.core.exports import exports
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from cdcwire.formats.maxwell_json.format import FORMAT, explain, from_events, to_events
-    from cdcwire.formats.maxwell_json.keys import Key, decode_key, encode_key
-    from cdcwire.formats.maxwell_json.members import Cell, Inline
     from cdcwire.formats.maxwell_json.message import (
+        Cell,
         ColumnDefinition,
+        Inline,
+        Key,
         Message,
         RowMessage,
         SchemaMessage,
         TableDefinition,
         Tombstone,
+        decode_key,
+        encode_key,
     )
     from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
     from cdcwire.formats.maxwell_json.wire import decode, encode
 else:
-    __getattr__, __dir__ = exports(
-        __name__, ".message", ".members", ".keys", ".settings", ".wire", ".format"
-    )
+    __getattr__, __dir__ = exports(__name__, ".message", ".settings", ".wire", ".format")
 
 __all__ = [
     "DEFAULT_SETTINGS",

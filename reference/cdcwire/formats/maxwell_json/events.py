@@ -18,8 +18,8 @@ from cdcwire.core.limits import INT64_END, INT64_START, DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json.definitions import NO_DEFINITIONS, Definitions, table_of
-from cdcwire.formats.maxwell_json.keys import Key, encode_key
-from cdcwire.formats.maxwell_json.members import (
+from cdcwire.formats.maxwell_json.message import (
+    BOOTSTRAP_MARKS,
     DATA,
     MS_PER_SECOND,
     OLD,
@@ -31,13 +31,12 @@ from cdcwire.formats.maxwell_json.members import (
     TYPES,
     Cell,
     ColumnValue,
-)
-from cdcwire.formats.maxwell_json.message import (
-    BOOTSTRAP_MARKS,
+    Key,
     Message,
     RowMessage,
     SchemaMessage,
     Tombstone,
+    encode_key,
 )
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.maxwell_json.values import digits_added, read_value, written

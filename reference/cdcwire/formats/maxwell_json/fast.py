@@ -32,9 +32,7 @@ from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.rows import Row, new_row
 from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import OPS, events_of, key_names
-from cdcwire.formats.maxwell_json.keys import decode_key
-from cdcwire.formats.maxwell_json.members import MS_PER_SECOND, RULES
-from cdcwire.formats.maxwell_json.message import RowMessage
+from cdcwire.formats.maxwell_json.message import MS_PER_SECOND, RULES, RowMessage, decode_key
 from cdcwire.formats.maxwell_json.row_patterns import (
     MEMBERS,
     ReadImages,

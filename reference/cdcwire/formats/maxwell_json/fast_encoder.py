@@ -16,7 +16,7 @@ from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.maxwell_json.definitions import UTC, definitions_of
 from cdcwire.formats.maxwell_json.events import TYPES_OF_ROWS, messages_of, seconds_of, xid_of
-from cdcwire.formats.maxwell_json.members import (
+from cdcwire.formats.maxwell_json.message import (
     SECONDS_END,
     written_text,
     written_texts,

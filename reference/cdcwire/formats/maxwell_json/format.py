@@ -15,8 +15,12 @@ from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import columns_of_key, events_of, messages_of
 from cdcwire.formats.maxwell_json.fast import RowDecoder
 from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
-from cdcwire.formats.maxwell_json.keys import decode_key
-from cdcwire.formats.maxwell_json.message import BOOTSTRAP_MARKS, ROW_TYPES, SCHEMA_CHANGES
+from cdcwire.formats.maxwell_json.message import (
+    BOOTSTRAP_MARKS,
+    ROW_TYPES,
+    SCHEMA_CHANGES,
+    decode_key,
+)
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.spans import spans
 from cdcwire.formats.maxwell_json.wire import ROW_MESSAGE, SCHEMA_MESSAGE, decode

@@ -1,53 +1,241 @@
 """The values of a Maxwell JSON message: a row, a change of a schema, and a Kafka key.
 
-Members keep the names of the JSON. ``None`` means that the member is absent.
+Members keep the names of the JSON. ``None`` means that the member is absent. The forms of the
+members and the clauses of the page come first.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
 
-from cdcwire.core.errors import DecodeError
+from cdcwire.connect.strings import quoted
+from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_record import (
     FLAG,
     Form,
+    JsonForms,
     Quote,
     Unknown,
     array_of,
+    expect_array,
+    expect_object,
     extra,
+    items_of,
     member,
     nested,
+    object_text,
     part,
     unknown_members,
+    whole_of,
 )
-from cdcwire.core.limits import INT64_END
-from cdcwire.core.strict_json import JsonObject, Member, Number
-from cdcwire.formats.maxwell_json.keys import Key
-from cdcwire.formats.maxwell_json.members import (
-    DATA,
-    DDL,
-    DEFINITION,
-    FIELDS,
-    FORMS,
-    INT64,
-    MILLISECONDS,
-    NUMBER,
-    OLD,
-    POSITION,
-    PRIMARY_KEY,
-    QUERY,
-    ROW,
-    SECONDS,
-    TEXT,
-    TIMESTAMP,
-    TRANSACTION,
-    TYPES,
-    UNKNOWN,
-    VALUES,
-    Cell,
-    ColumnValue,
+from cdcwire.core.limits import INT64_END, INT64_START
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Member, Number, read_json
+
+RULES = JsonRules(
+    text_clause="maxwell-json: json text",
+    string_clause="maxwell-json: json strings",
+    limits_clause="maxwell-json: limits",
+    max_depth=128,  # a JSON column of MySQL has at most 100 levels
 )
+FIELDS = "maxwell-json: fields"
+TYPES = "maxwell-json: event types"
+TIMESTAMP = "maxwell-json: timestamp"
+POSITION = "maxwell-json: position"
+QUERY = "maxwell-json: query"
+TRANSACTION = "maxwell-json: transactions"
+DATA = "maxwell-json: data"
+OLD = "maxwell-json: old"
+PRIMARY_KEY = "maxwell-json: primary key"
+DDL = "maxwell-json: schema changes"
+DEFINITION = "maxwell-json: definitions"
+UNKNOWN = "maxwell-json: unknown members"
+
+MS_PER_SECOND = 1000
+SECONDS_END = INT64_END // MS_PER_SECOND
+
+FORMS = JsonForms(RULES, max_digits=400)  # MySQL's longest number is a double in plain digits
+TEXT = FORMS.text
+NUMBER = FORMS.number
+INT64 = FORMS.integer(INT64_START, INT64_END)
+SECONDS = FORMS.integer(-SECONDS_END, SECONDS_END, lambda number: number * MS_PER_SECOND)
+MILLISECONDS = FORMS.integer(INT64_START, INT64_END, int)
+
+
+def written_text(text: str) -> str:
+    """Return a string in quotes as Jackson writes it. Raises: EncodeError."""
+    try:
+        return quoted(text)
+    except EncodeError as error:
+        error.clause = RULES.string_clause
+        raise
+
+
+def written_texts(texts: tuple[str, ...]) -> str:
+    """Return an array of strings. Raises: EncodeError."""
+    return f"[{','.join(map(written_text, texts))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A value that is neither a number nor a string: its JSON text."""
+
+    text: str
+
+
+ColumnValue: TypeAlias = "Number | str | Inline | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A column of a row. ``offset`` is the byte where the value begins."""
+
+    name: str
+    value: ColumnValue
+    offset: int = field(default=-1, compare=False)
+
+
+def read_cells(found: JsonObject, data: bytes) -> tuple[Cell, ...]:
+    """Return each member of an object as a column."""
+    return tuple(
+        Cell(member.name, _read_value(member, data), member.start) for member in found.members
+    )
+
+
+def _read_row(given: Member, data: bytes, clause: str) -> tuple[Cell, ...]:
+    return read_cells(expect_object(given, clause), data)
+
+
+def _written_row(cells: tuple[Cell, ...], clause: str, quote: Quote) -> str:
+    members: dict[str, str] = {}
+    for cell in cells:
+        with step(cell.name):
+            if cell.name in members:
+                raise EncodeError("the column is duplicated", clause)
+            members[cell.name] = written_value(cell.value)
+    return object_text(members, quote)
+
+
+def _read_value(given: Member, data: bytes, clause: str = "") -> ColumnValue:
+    if given.value is None or isinstance(given.value, (Number, str)):
+        return given.value
+    return Inline(data[given.start : given.end].decode())
+
+
+def written_value(value: ColumnValue, clause: str = "", quote: Quote = written_text) -> str:
+    """Return the JSON text of a value. Raises: EncodeError."""
+    match value:
+        case None:
+            return "null"
+        case str():
+            return quote(value)
+        case Number(text):
+            if value.digits > FORMS.max_digits:
+                problem = f"a number has {value.digits} characters; the limit is {FORMS.max_digits}"
+                raise EncodeError(problem, RULES.limits_clause)
+            return text
+        case Inline(text):
+            return text
+
+
+ROW = Form(_read_row, _written_row)
+VALUES = array_of(Form(_read_value, written_value))
+
+
+KEYS = "maxwell-json: kafka keys"
+KeyForm: TypeAlias = Literal["hash", "array"]
+_PREFIX = "pk."
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A Kafka key. Its column names are in lower case. ``uuid`` replaces them without a key."""
+
+    form: KeyForm
+    database: str
+    table: str | None
+    columns: tuple[Cell, ...] = ()
+    uuid: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(cell.name for cell in self.columns)
+
+
+def decode_key(data: bytes) -> Key:
+    """Return a Kafka key in either form. Paths begin with ``key``.
+
+    Raises: TruncatedError, DecodeError.
+    """
+    with step("key"):
+        document = read_json(data, RULES)
+        whole = whole_of(document)
+        if isinstance(document.value, JsonArray):
+            return _array_key(whole, data)
+        return _hash_key(expect_object(whole, KEYS), document.end, data)
+
+
+def _hash_key(found: JsonObject, end: int, data: bytes) -> Key:
+    texts: dict[str, str] = {}
+    columns: list[Cell] = []
+    for each, cell in zip(found.members, read_cells(found, data), strict=True):
+        name = each.name
+        with step(name):
+            if name in ("database", "table", "_uuid"):
+                texts[name] = TEXT.read(each, data, KEYS)
+            elif name.startswith(_PREFIX):
+                columns.append(Cell(name[len(_PREFIX) :], cell.value, cell.offset))
+            else:
+                problem = f"member {name!r:.40} does not begin with {_PREFIX!r}"
+                raise DecodeError(problem, each.name_start, KEYS)
+    if "database" not in texts:
+        raise DecodeError("member 'database' is missing", end - 1, KEYS, ("database",))
+    return Key("hash", texts["database"], texts.get("table"), tuple(columns), texts.get("_uuid"))
+
+
+def _read_key_column(given: Member, data: bytes, clause: str) -> Cell:
+    cells = read_cells(expect_object(given, clause), data)
+    if len(cells) != 1:
+        raise DecodeError(f"{len(cells)} columns instead of one", given.start, clause)
+    return cells[0]
+
+
+def _written_key_column(cell: Cell, clause: str, quote: Quote) -> str:
+    return object_text({cell.name: written_value(cell.value)}, quote)
+
+
+_KEY_COLUMNS = array_of(Form(_read_key_column, _written_key_column))
+_KEY_ITEMS: tuple[Form[Any], ...] = (TEXT, TEXT, _KEY_COLUMNS)  # database, table, columns
+
+
+def _array_key(whole: Member, data: bytes) -> Key:
+    items = list(items_of(expect_array(whole, KEYS)))
+    if len(items) != len(_KEY_ITEMS):
+        raise DecodeError(f"{len(items)} items instead of {len(_KEY_ITEMS)}", whole.start, KEYS)
+    values = []
+    for index, form in enumerate(_KEY_ITEMS):
+        with step(index):
+            values.append(form.read(items[index], data, KEYS))
+    return Key("array", *values)
+
+
+def encode_key(key: Key) -> bytes:
+    """Return the bytes of a Kafka key. Raises: EncodeError."""
+    with step("key"):
+        if key.form == "array":
+            columns = _KEY_COLUMNS.write(key.columns, KEYS, written_text)
+            names = ",".join(map(written_text, (key.database, key.table or "")))
+            return f"[{names},{columns}]".encode()
+        members = {"database": written_text(key.database)}
+        if key.table is not None:
+            members["table"] = written_text(key.table)
+        if key.uuid is not None:
+            members["_uuid"] = written_text(key.uuid)
+        for cell in key.columns:
+            members[f"{_PREFIX}{cell.name}"] = written_value(cell.value)
+        return object_text(members, written_text).encode()
+
 
 BOOTSTRAP_MARKS = ("bootstrap-start", "bootstrap-complete")
 ROW_TYPES = ("insert", "update", "delete", "bootstrap-insert", *BOOTSTRAP_MARKS)

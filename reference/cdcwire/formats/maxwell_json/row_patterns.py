@@ -26,8 +26,7 @@ from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.json_strings import ONCE, STRING, usual_base64
 from cdcwire.core.limits import INT64_END, INT64_START
 from cdcwire.core.rows import Layout, Values
-from cdcwire.formats.maxwell_json.keys import Key
-from cdcwire.formats.maxwell_json.members import Cell, Inline
+from cdcwire.formats.maxwell_json.message import Cell, Inline, Key
 from cdcwire.formats.maxwell_json.values import (
     DECIMAL,
     FOREIGN,

@@ -20,9 +20,14 @@ from cdcwire.formats.maxwell_json.definitions import (
     Definitions,
     definitions_of,
 )
-from cdcwire.formats.maxwell_json.keys import KEYS
-from cdcwire.formats.maxwell_json.members import DEFINITION, PRIMARY_KEY, ROW, RULES
-from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
+from cdcwire.formats.maxwell_json.message import (
+    DEFINITION,
+    KEYS,
+    PRIMARY_KEY,
+    ROW,
+    RULES,
+    SCHEMA_CHANGES,
+)
 from cdcwire.formats.maxwell_json.values import UNTYPED, as_read, value_clause
 from cdcwire.formats.maxwell_json.wire import ENCRYPTION, ROW_MESSAGE, SCHEMA_MESSAGE
 

@@ -19,7 +19,7 @@ from cdcwire.core.json_strings import read_base64
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Number, read_json
 from cdcwire.formats.maxwell_json.definitions import UTC
-from cdcwire.formats.maxwell_json.members import (
+from cdcwire.formats.maxwell_json.message import (
     FORMS,
     RULES,
     Cell,

@@ -10,17 +10,25 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_record import expect_object, object_text, record_of, whole_of
 from cdcwire.core.strict_json import read_json
-from cdcwire.formats.maxwell_json.keys import Key, decode_key, encode_key
-from cdcwire.formats.maxwell_json.members import DATA, DDL, FIELDS, OLD, RULES, TYPES, written_text
 from cdcwire.formats.maxwell_json.message import (
     BOOTSTRAP_MARKS,
+    DATA,
+    DDL,
+    FIELDS,
+    OLD,
     ROW_TYPES,
+    RULES,
     SCHEMA_CHANGES,
     TABLE_CHANGES,
+    TYPES,
+    Key,
     Message,
     RowMessage,
     SchemaMessage,
     Tombstone,
+    decode_key,
+    encode_key,
+    written_text,
 )
 from cdcwire.formats.maxwell_json.settings import read_settings
 

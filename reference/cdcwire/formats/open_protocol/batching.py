@@ -15,8 +15,7 @@ from cdcwire.core.claim_check import location
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as OutMessage
-from cdcwire.formats.open_protocol.events import from_event
-from cdcwire.formats.open_protocol.images import ColumnWriter, handle_key_only
+from cdcwire.formats.open_protocol.events import ColumnWriter, from_event, handle_key_only
 from cdcwire.formats.open_protocol.members import EVENT_ROW
 from cdcwire.formats.open_protocol.message import Item, Row
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings

@@ -26,9 +26,7 @@ from cdcwire.core.limits import INT64_END, INT64_START, MAX_FAST_JSON_BYTES, UIN
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.formats.open_protocol.events import events_of, is_unchanged
-from cdcwire.formats.open_protocol.images import handle_key_names
-from cdcwire.formats.open_protocol.items import read_key, read_row
+from cdcwire.formats.open_protocol.events import events_of, handle_key_names, is_unchanged
 from cdcwire.formats.open_protocol.members import EVENT_ROW, VALUE_RULES, value_rules
 from cdcwire.formats.open_protocol.message import Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
@@ -42,7 +40,7 @@ from cdcwire.formats.open_protocol.row_patterns import (
     pattern_of,
 )
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
-from cdcwire.formats.open_protocol.wire import read_message
+from cdcwire.formats.open_protocol.wire import read_key, read_message, read_row
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.mysql.layouts import Described, Layouts, row_value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY

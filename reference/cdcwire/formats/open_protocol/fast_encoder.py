@@ -18,12 +18,12 @@ from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.limits import UINT64_END
 from cdcwire.core.message import Message
 from cdcwire.formats.open_protocol.batching import Pair, messages_of
-from cdcwire.formats.open_protocol.images import ColumnWriter
-from cdcwire.formats.open_protocol.items import write_key
+from cdcwire.formats.open_protocol.events import ColumnWriter
 from cdcwire.formats.open_protocol.members import EVENT_ROW, write_name
 from cdcwire.formats.open_protocol.message import Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import float_text_of, write_value
+from cdcwire.formats.open_protocol.wire import write_key
 from cdcwire.golang import finished_json, finished_jsoniter, quote
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.kinds import Column, Value

@@ -18,7 +18,6 @@ from cdcwire.core.limits import JsonValues
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
-from cdcwire.formats.open_protocol.items import read_key
 from cdcwire.formats.open_protocol.members import (
     CLAIM_CHECK,
     COLUMN_MEMBERS,
@@ -40,6 +39,7 @@ from cdcwire.formats.open_protocol.wire import (
     NUMBER_BYTES,
     DecompressedItems,
     ItemBounds,
+    read_key,
     read_key_frame,
     read_value_frame,
 )

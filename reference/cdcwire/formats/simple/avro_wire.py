@@ -18,10 +18,12 @@ from cdcwire.core.limits import INT64_END, UINT64_END
 from cdcwire.core.reader import Reader
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.simple.json_wire import check_row, fault_of_row
-from cdcwire.formats.simple.members import AVRO, FIELDS, ROWS
 from cdcwire.formats.simple.message import (
+    AVRO,
     DDL_TYPES,
     DML_TYPES,
+    FIELDS,
+    ROWS,
     VERSION,
     Bootstrap,
     Cell,

@@ -9,8 +9,7 @@ from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.simple.events import MessageWriter
-from cdcwire.formats.simple.members import CLAIM_CHECK, HANDLE_KEY_ONLY, RULES
-from cdcwire.formats.simple.message import Dml
+from cdcwire.formats.simple.message import CLAIM_CHECK, HANDLE_KEY_ONLY, RULES, Dml
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.formats.simple.wire import write_message
 from cdcwire.model.events import Event, RowChange, Table

@@ -12,8 +12,7 @@ from cdcwire.apache_avro.schema import Branch
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.json_strings import read_base64
 from cdcwire.formats.simple.definitions import Definition, Definitions, definition_of_row
-from cdcwire.formats.simple.members import CHECKSUM
-from cdcwire.formats.simple.message import BAD_BYTE, CellValue, Dml, Row, Timestamp
+from cdcwire.formats.simple.message import BAD_BYTE, CHECKSUM, CellValue, Dml, Row, Timestamp
 from cdcwire.formats.simple.values import read_value
 from cdcwire.model import kinds
 from cdcwire.model.kinds import Column

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import Number
-from cdcwire.formats.simple.members import SCHEMA_VERSIONS, SCHEMAS
 from cdcwire.formats.simple.message import (
+    SCHEMA_VERSIONS,
+    SCHEMAS,
     ColumnSchema,
     DataType,
     IndexSchema,

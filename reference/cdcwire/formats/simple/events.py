@@ -15,7 +15,6 @@ from cdcwire.core.context import EVERYTHING, Selection
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_record import whole_of
 from cdcwire.core.strict_json import read_json
-from cdcwire.formats.simple.claim_check import read_stored
 from cdcwire.formats.simple.definitions import (
     Definition,
     Definitions,
@@ -25,21 +24,19 @@ from cdcwire.formats.simple.definitions import (
     schema_of,
     table_of,
 )
-from cdcwire.formats.simple.members import (
+from cdcwire.formats.simple.message import (
     CHECKSUM,
     CLAIM_CHECK,
     DDL,
-    FIELDS,
-    ROWS,
-    RULES,
-    SCHEMAS,
-    TYPES,
-)
-from cdcwire.formats.simple.message import (
     DDL_TYPES,
     DELETE,
+    FIELDS,
     INSERT,
+    ROWS,
+    RULES,
     SCHEMA,
+    SCHEMAS,
+    TYPES,
     Bootstrap,
     Cell,
     Checksum,
@@ -52,6 +49,7 @@ from cdcwire.formats.simple.message import (
 )
 from cdcwire.formats.simple.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.simple.values import as_sent, read_value, write_value
+from cdcwire.formats.simple.wire import read_stored
 from cdcwire.golang import json_string
 from cdcwire.model.events import (
     NO_EXTRA,

@@ -9,13 +9,15 @@ from __future__ import annotations
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_record import expect_object, object_text, whole_of
 from cdcwire.core.strict_json import read_json
-from cdcwire.formats.simple.members import FIELDS, ROWS, RULES
 from cdcwire.formats.simple.message import (
     CLASSES,
     DELETE,
+    FIELDS,
     HEAD,
     INSERT,
     RECORDS,
+    ROWS,
+    RULES,
     UPDATE,
     Dml,
     Message,

@@ -20,24 +20,22 @@ from cdcwire.core.reader import RecordingReader, Span, Subject
 from cdcwire.core.strict_json import JsonObject, Member, Number, read_json
 from cdcwire.formats.simple.avro_wire import read_message
 from cdcwire.formats.simple.definitions import Definition, Definitions, definitions_of
-from cdcwire.formats.simple.members import (
+from cdcwire.formats.simple.message import (
     AVRO,
+    BOOTSTRAP,
     CHECKSUM,
     CLAIM_CHECK,
     COMPRESSION,
+    DELETE,
     FIELDS,
+    RECORDS,
+    ROW,
     ROWS,
     RULES,
     SCHEMAS,
     TIMESTAMPS,
     UNKNOWN,
     VALUES,
-)
-from cdcwire.formats.simple.message import (
-    BOOTSTRAP,
-    DELETE,
-    RECORDS,
-    ROW,
     WATERMARK,
     Bootstrap,
     Checksum,

@@ -21,8 +21,7 @@ from cdcwire.formats.simple.avro_wire import (
     STRING,
     UNSIGNED,
 )
-from cdcwire.formats.simple.members import TIMESTAMPS
-from cdcwire.formats.simple.message import BAD_BYTE, REPLACEMENT, CellValue, Timestamp
+from cdcwire.formats.simple.message import BAD_BYTE, REPLACEMENT, TIMESTAMPS, CellValue, Timestamp
 from cdcwire.formats.simple.settings import Settings
 from cdcwire.model import kinds
 from cdcwire.model.floats import narrow_float32

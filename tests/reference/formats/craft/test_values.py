@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.reader import Reader
-from cdcwire.formats.craft.profile import CRAFT, PROPOSAL
-from cdcwire.formats.craft.values import (
+from cdcwire.formats.craft.columns import (
     encode_value,
     narrow_to_float32,
     read_value,
     widen_float32,
 )
+from cdcwire.formats.craft.profile import CRAFT, PROPOSAL
 from cdcwire.mysql.values import WireValue
 
 UNSIGNED = 128

@@ -10,8 +10,7 @@ import pytest
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.open_protocol import Column, Ddl, Item, Key, Message, Row, Settings, from_event
-from cdcwire.formats.open_protocol.events import events_of
-from cdcwire.formats.open_protocol.images import ColumnWriter
+from cdcwire.formats.open_protocol.events import ColumnWriter, events_of
 from cdcwire.model.events import (
     Event,
     Image,
