@@ -54,14 +54,18 @@ class ImageCode:
         convert = model_converter(schema, "")
         unavailable = unavailable_values(schema, self.placeholder)
         name = part.name
+        is_text = all(isinstance(value, str) for value in unavailable)
+        self.names[f"none_{name}"] = frozenset(unavailable) if is_text else unavailable
+        # Events keep a placeholder in another form than the first.
+        is_unavailable = f"if {name} in none_{name}:"
+        refuse = [f" if {name} != {unavailable[0]!r}: raise Irregular"] if unavailable[1:] else []
         if convert is not as_it_is:
             self.names[f"convert_{name}"] = model_converter(schema, self.placeholder)
             part.lines = [*part.lines, *self._in_utc(schema, name)]
+            part.lines += [is_unavailable, *refuse] if refuse else []
             part.lines.append(f"{name} = convert_{name}({name})")
         elif unavailable:
-            is_text = all(isinstance(value, str) for value in unavailable)
-            self.names[f"none_{name}"] = frozenset(unavailable) if is_text else unavailable
-            part.lines = [*part.lines, f"if {name} in none_{name}: {name} = UNAVAILABLE"]
+            part.lines = [*part.lines, is_unavailable, *refuse, f" {name} = UNAVAILABLE"]
 
     def _in_utc(self, schema: Schema, name: str) -> list[str]:
         """Return the line that refuses an instant with an offset, which events keep."""

@@ -2,8 +2,8 @@
 
 Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``,
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``transaction_id``,
-``data_collection_order``, ``column_notes`` and ``offsets`` (JSON), and those that ``connectors``
-declares.
+``data_collection_order``, ``column_notes``, ``offsets`` and ``placeholders`` (JSON), and those that
+``connectors`` declares.
 ``schema_name``: of the row's schema without its last word, where it is not that of the source.
 ``nullable_key`` says that a column of ``message.key.columns`` is nullable. CDL adds
 ``message_type`` where it is not ``0``, ``lob_columns``, ``heartbeat_identifier``. A tombstone has
@@ -40,8 +40,9 @@ from cdcwire.debezium.message import (
 )
 from cdcwire.debezium.names import renamed, sent_selection
 from cdcwire.debezium.notes import notes_of
-from cdcwire.debezium.offsets import in_iso_form, offsets_of
+from cdcwire.debezium.offsets import in_iso_form
 from cdcwire.debezium.schema_changes import kind_of, sent_table, table_of_change
+from cdcwire.debezium.sent_forms import sent_forms
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.debezium.source import table_named
@@ -146,9 +147,7 @@ def _change_event(
             sent, key = "key", key | _sure_columns(change)
             wanted = key if columns is None else columns & key
         before = before if wanted is None else before.only(wanted)
-    offsets = offsets_of(change.before, change.after, wanted)
-    if offsets is not None:
-        extra["offsets"] = offsets
+    extra.update(sent_forms(change.before, change.after, placeholder, wanted))
     return RowChange(table, op, before, after, position, sent=sent, extra=extra)
 
 

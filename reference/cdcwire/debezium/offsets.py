@@ -1,13 +1,11 @@
-"""Offsets of instants. The model has instants in UTC, so events keep other offsets as one text.
+"""Offsets of instants. The model has instants in UTC, so events keep other offsets in ``extra``.
 
 SQL Server and Oracle send instants with the offset that the row has. Vitess sent the text of MySQL
-before 3.6, which is in UTC and has no offset: that is the offset ``""``. The text of an event is
-JSON: an object of offsets by column, for each of the two rows.
+before 3.6, which is in UTC and has no offset: that is the offset ``""``.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,12 +15,10 @@ from cdcwire.connect.cdl import Row
 from cdcwire.connect.images import WrittenRows
 from cdcwire.connect.schema import MadeOfSchemas
 from cdcwire.connect.types import ZONED_TIMESTAMP
-from cdcwire.core.errors import EncodeError
 from cdcwire.debezium.connectors import SourceOf
 from cdcwire.model.instants import UTC, instant_of, local_text, offset_at_end
 from cdcwire.model.kinds import TimestampType
 
-_CLAUSE = "debezium-json: connectors"
 _INSTANT = TimestampType(zone=UTC)
 _MYSQL_TEXT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?", re.ASCII)
 _INSTANTS = MadeOfSchemas(
@@ -35,18 +31,12 @@ _INSTANTS = MadeOfSchemas(
 _Values = tuple[ConnectValue, ...]
 
 
-def offsets_of(before: Row | None, after: Row | None, wanted: frozenset[str] | None) -> str | None:
-    """Return the offsets of the instants in two rows as JSON; None if all are in UTC.
+def offsets_of(row: Row, wanted: frozenset[str] | None) -> dict[str, str]:
+    """Return the offsets of the instants of a row by column, except those in UTC.
 
     ``wanted``: the columns that are read; None means all.
     """
-    rows = {"before": before, "after": after}
-    found = {name: of_row for name, row in rows.items() if (of_row := _of_row(row, wanted))}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else None
-
-
-def _of_row(row: Row | None, wanted: frozenset[str] | None) -> dict[str, str]:
-    if row is None or row.values is None:
+    if row.values is None:
         return {}
     texts = ((name, row.values[place]) for place, name in _INSTANTS.get(row.schema))
     return {
@@ -74,27 +64,20 @@ def in_iso_form(row: Row, source: SourceOf) -> Row:
     return replace(row, values=tuple(values))
 
 
-def with_offsets(rows: WrittenRows, offsets: str | None) -> WrittenRows:
-    """Return rows whose instants have the offsets that they were sent with. Raises: EncodeError."""
-    if offsets is None:
-        return rows
-    where = ("extra", "offsets")
-    try:
-        found = json.loads(offsets)
-        before, after = ({**found.get(name, {})} for name in ("before", "after"))
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        problem = "offsets is not a JSON object of offsets by row and column"
-        raise EncodeError(problem, _CLAUSE, where) from error
-    try:
-        return replace(
-            rows,
-            before=_moved(rows.struct, rows.before, before),
-            after=_moved(rows.struct, rows.after, after),
-            key_before=_moved(rows.key, rows.key_before, before),
-            key_after=_moved(rows.key, rows.key_after, after),
-        )
-    except ValueError as error:  # no offset, or an instant that leaves the calendar
-        raise EncodeError(str(error), _CLAUSE, where) from error
+def with_offsets(
+    rows: WrittenRows, before: Mapping[str, str], after: Mapping[str, str]
+) -> WrittenRows:
+    """Return rows whose instants have the offsets that they were sent with.
+
+    Raises: ValueError, for what is not an offset, or an instant that leaves the calendar.
+    """
+    return replace(
+        rows,
+        before=_moved(rows.struct, rows.before, before),
+        after=_moved(rows.struct, rows.after, after),
+        key_before=_moved(rows.key, rows.key_before, before),
+        key_after=_moved(rows.key, rows.key_after, after),
+    )
 
 
 def _moved(struct: Schema, values: _Values | None, offsets: Mapping[str, str]) -> _Values | None:

@@ -32,9 +32,10 @@ from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_o
 from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, TextKey, Tombstone, Unwrapped
 from cdcwire.debezium.notes import notes_of
-from cdcwire.debezium.offsets import in_iso_form, offsets_of
+from cdcwire.debezium.offsets import in_iso_form
 from cdcwire.debezium.reading import OF_NOTIFICATIONS, checked, key_names_of
 from cdcwire.debezium.reading_others import key_part, physical_table_in
+from cdcwire.debezium.sent_forms import sent_forms
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.model.events import Extra, Image, Op, Position, RowChange, SchemaChange, Sent, Table
@@ -250,7 +251,7 @@ def unwrapped_events(
         yield SchemaChange("truncate", None, table=table, position=position, extra=found.extra)
     elif found.is_key:
         before = _image(found, settings, columns)
-        extra = _with_offsets(found.extra, offsets_of(found.row, None, columns))
+        extra = _with_forms(found, settings, columns)
         yield RowChange(table, "delete", before, None, position, sent="key", extra=extra)
     elif found.op == "d":
         sent: Sent | None = None
@@ -264,19 +265,26 @@ def unwrapped_events(
             if is_told or not is_sent_whole(before, key, found.row.schema, declared):
                 sent, columns = "key", key if columns is None else columns & key
         before = before if columns is None else before.only(columns)
-        extra = _with_offsets(found.extra, offsets_of(found.row, None, columns))
+        extra = _with_forms(found, settings, columns)
         yield RowChange(table, "delete", before, None, position, sent=sent, extra=extra)
     else:
         op = _OPS.get(found.op, "upsert")
         if op == "read" and settings.read_r_as_c:
             op = "insert"
         after = _image(found, settings, columns)
-        extra = _with_offsets(found.extra, offsets_of(None, found.row, columns))
+        extra = _with_forms(found, settings, columns)
         yield RowChange(table, op, None, after, position, extra=extra)
 
 
-def _with_offsets(extra: Extra, offsets: str | None) -> Extra:
-    return extra if offsets is None else {**extra, "offsets": offsets}
+def _with_forms(found: Unwrapped, settings: Settings, columns: frozenset[str] | None) -> Extra:
+    """Return ``extra`` with the forms of values; the row of a delete is the one before."""
+    before, after = (found.row, None) if found.op == "d" else (None, found.row)
+    forms = sent_forms(before, after, _placeholder(found, settings), columns)
+    return {**found.extra, **forms}
+
+
+def _placeholder(found: Unwrapped, settings: Settings) -> str:
+    return settings.placeholder if source_of(found.connector).has_placeholder else ""
 
 
 def key_of_deleted(key: tuple[str, ...] | None, origin: Origin | None) -> frozenset[str]:
@@ -306,8 +314,7 @@ def _image(found: Unwrapped, settings: Settings, columns: frozenset[str] | None)
     row = in_iso_form(found.row, declared)
     assert row.values is not None  # it is a struct
     try:
-        placeholder = settings.placeholder if declared.has_placeholder else ""
-        return image_of(row.schema, row.values, placeholder, columns)
+        return image_of(row.schema, row.values, _placeholder(found, settings), columns)
     except ConversionError as error:
         if row.origin is None:
             raise DecodeError(error.problem, 0, error.clause, error.path) from error

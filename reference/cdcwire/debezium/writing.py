@@ -14,12 +14,12 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.made_up import filled
 from cdcwire.debezium.names import adjusted_columns, with_adjusted_columns
 from cdcwire.debezium.notes import with_notes
-from cdcwire.debezium.offsets import with_offsets
 from cdcwire.debezium.schemas import (
     block_schema,
     moments,
     source_schema,
 )
+from cdcwire.debezium.sent_forms import with_sent_forms
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import Shape, names_of, shape_of
 from cdcwire.debezium.transactions import moved_behind, with_transactions
@@ -143,8 +143,7 @@ def _row_messages(
     rows = with_adjusted_columns(rows, settings.field_names)
     notes = extra_text(event.extra, "column_notes")
     struct, key = with_notes(rows.struct, notes), with_notes(rows.key, notes)
-    offsets = extra_text(event.extra, "offsets")
-    rows = with_offsets(replace(rows, struct=struct, key=key), offsets)
+    rows = with_sent_forms(replace(rows, struct=struct, key=key), event.extra, style.placeholder)
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
         yield from _row_message(event, rows, op, writer)

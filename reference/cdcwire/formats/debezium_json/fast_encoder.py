@@ -42,7 +42,7 @@ from cdcwire.formats.debezium_json.ticdc import ticdc_messages
 from cdcwire.formats.debezium_json.wire import writer_of
 from cdcwire.model.events import NO_EXTRA, Event, Position, RowChange
 
-_UNUSUAL = frozenset(("nullable_key", "offsets", "physical_table", "schema_name"))
+_UNUSUAL = frozenset(("nullable_key", "offsets", "physical_table", "placeholders", "schema_name"))
 
 
 @dataclass(frozen=True, slots=True)

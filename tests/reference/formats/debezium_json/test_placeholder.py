@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,3 +95,68 @@ def test_binlogs_have_no_unavailable_values(connector: str, expected: Value) -> 
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after["c"] == expected
+
+
+def payload(connector: str, text: str) -> KafkaMessage:
+    """Return a message whose column has a text."""
+    known = {"version": "3.6.1.Final", "connector": connector, "name": "n", "ts_ms": 1}
+    source: dict[str, Any] = {
+        **known,
+        "snapshot": "false",
+        "db": "d",
+        "sequence": None,
+        "ts_us": None,
+    }
+    source |= {"ts_ns": None, "schema": "s", "table": "t"}
+    own = {
+        "sqlserver": {"change_lsn": None, "commit_lsn": None, "event_serial_no": None},
+        "postgresql": dict.fromkeys(("txId", "lsn", "xmin", "origin", "origin_lsn")),
+    }
+    value: dict[str, Any] = {
+        "before": None,
+        "after": {"id": 1, "c": text},
+        "source": {**source, **own[connector]},
+    }
+    value |= {"transaction": None, "op": "c", "ts_ms": 2, "ts_us": None, "ts_ns": None}
+    sent = json.dumps(value, separators=(",", ":"))
+    return KafkaMessage(b'{"id":1}', sent.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [
+        (WORD, False),
+        (WORD.encode().hex(), True),
+        ("X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==", True),
+    ],
+)
+def test_placeholder_of_bytes_as_text_comes_back_in_its_form(text: str, is_kept: bool) -> None:
+    message, context = payload("sqlserver", text), Context(options={"schemas-enable": "false"})
+    decode = FORMAT.decoder(context)
+    kept = f'{{"after":{{"c":"{text}"}}}}' if is_kept else None
+    for _ in range(3):
+        (row,) = decode(message)
+        event = event_of(row)
+        assert isinstance(event, RowChange)
+        assert event.after is not None
+        assert event.after["c"] is UNAVAILABLE
+        assert event.extra.get("placeholders") == kept
+        assert list(FORMAT.from_events([event], context=context)) == [message]
+        assert list(FORMAT.encoder(context)([event])) == [message]
+
+
+def test_placeholder_of_an_hstore_comes_back_in_its_form() -> None:
+    column = Column("c", parse_kind("json"), "hstore")
+    table = Table("t", "s", "d", columns=(Column("id", parse_kind("int32")), column), key=("id",))
+    context = Context(options={"schemas-enable": "false"}, tables=(table,))
+    message = payload("postgresql", f'{{"{WORD}":"{WORD}"}}')
+    (event,) = FORMAT.to_events(message, context=context)
+    assert list(FORMAT.from_events([event], context=context)) == [message]
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"after":{"c":"another"}}', '{"after":1}'])
+def test_placeholders_of_another_form_are_refused(text: str) -> None:
+    event = replace(change("text", UNAVAILABLE), extra={"placeholders": text})
+    with pytest.raises(EncodeError) as caught:
+        list(FORMAT.from_events([event]))
+    assert caught.value.path == ("events", 0, "extra", "placeholders")
