@@ -75,7 +75,7 @@ REFERENCE_LAYERS = (
     ("cdcwire.configuration",),
     ("cdcwire.arguments",),
     ("cdcwire.decoder",),
-    ("cdcwire.encoder", "cdcwire.feed"),
+    ("cdcwire.encoder", "cdcwire.feed", "cdcwire.kafka"),
     ("cdcwire.cli",),
     ("cdcwire.__main__",),
 )

@@ -11,6 +11,7 @@ MODULES = (
     "cdcwire.core.errors",
     "cdcwire.format",
     "cdcwire.core.message",
+    "cdcwire.kafka",
     "cdcwire.registry",
     "cdcwire.formats.craft.format",
     "cdcwire.formats.craft.wire",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+
+_Headers: TypeAlias = Iterable[tuple[str, bytes | None]]
 
 
 def message_of(record: object) -> Message:
@@ -16,7 +19,7 @@ def message_of(record: object) -> Message:
     if isinstance(record, (KafkaMessage, StoredFile)):
         return record
     if isinstance(record, (bytes, bytearray, memoryview)):
-        return KafkaMessage(None, bytes(record), has_key=False)
+        return message_of_value(bytes(record))
     if not (hasattr(record, "key") and hasattr(record, "value")):
         given = "None, as poll() returns without a message" if record is None else _kind_of(record)
         raise TypeError(
@@ -26,12 +29,18 @@ def message_of(record: object) -> Message:
     error = _member(record, "error")
     if error is not None:
         raise ValueError(f"the record is an error of the client, not a message: {error!s:.200}")
-    headers = _member(record, "headers") or ()
-    return KafkaMessage(
-        _bytes_of(record, "key"),
-        _bytes_of(record, "value"),
-        tuple((name, b"" if value is None else bytes(value)) for name, value in headers),
-    )
+    headers = _headers_of(_member(record, "headers"))
+    return KafkaMessage(_bytes_of(record, "key"), _bytes_of(record, "value"), headers)
+
+
+def message_of_value(value: bytes | None, headers: _Headers | None = None) -> KafkaMessage:
+    """Return the message of a value whose key is unknown."""
+    return KafkaMessage(None, value, _headers_of(headers), has_key=False)
+
+
+def _headers_of(headers: _Headers | None) -> tuple[tuple[str, bytes], ...]:
+    """Return a client's headers; a client may have None for no headers, and for an empty one."""
+    return tuple((name, b"" if value is None else bytes(value)) for name, value in headers or ())
 
 
 def _kind_of(value: object) -> str:

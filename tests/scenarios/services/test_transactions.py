@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -85,10 +86,32 @@ def by_kafka_python(kafka: Kafka, topic: str, isolation: str = "read_committed")
         reader.close()
 
 
+def by_aiokafka(kafka: Kafka, topic: str) -> Iterator[Any]:
+    """The records of a topic up to the end that aiokafka gives."""
+    client = load_requirement("aiokafka", "aiokafka")
+    partition = client.TopicPartition(topic, 0)
+    settings = {"isolation_level": "read_committed", "enable_auto_commit": False}
+
+    async def read() -> list[Any]:
+        found: list[Any] = []
+        reader = client.AIOKafkaConsumer(bootstrap_servers=kafka.bootstrap, **settings)
+        async with reader:
+            reader.assign([partition])
+            await reader.seek_to_beginning(partition)
+            end = (await reader.end_offsets([partition]))[partition]
+            while await reader.position(partition) < end:
+                for records in (await reader.getmany(timeout_ms=1000)).values():
+                    found += records
+        return found
+
+    yield from asyncio.run(read())
+
+
 Client = Callable[[Kafka, str], Iterator[Any]]
 CLIENTS: dict[str, Client] = {
     "confluent-kafka": by_confluent,
     "kafka-python": by_kafka_python,
+    "aiokafka": by_aiokafka,
 }
 
 
