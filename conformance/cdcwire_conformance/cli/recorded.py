@@ -22,16 +22,18 @@ def with_recorded(verb: str, folder: str, format_name: str, context: Context) ->
     if found is None or found.format != format_name:
         return context
     known = found.applied(context)
-    added = [
+    options = " ".join(
         f"--option {option_text(name, value)}"
         for name, value in known.options.items()
         if name not in context.options
-    ]
+    )
+    tables = ""
     if known.tables is not context.tables:
         names = ", ".join(".".join(filter(None, (t.schema, t.name))) for t in known.tables)
-        added.append(f"the definitions of {names}")
-    if added:
-        print(visible(f"cdcwire {verb}: {found.path}: {' '.join(added)}"), file=sys.stderr)
+        tables = f"the definitions of {names}"
+    if options or tables:
+        given = " and ".join(filter(None, (options, tables)))
+        print(visible(f"cdcwire {verb}: {found.path} gives {given}"), file=sys.stderr)
     return known
 
 

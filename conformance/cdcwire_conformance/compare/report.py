@@ -27,7 +27,7 @@ from cdcwire_conformance.compare.shown_rows import (
     value_text,
 )
 
-_COLUMNS_SHOWN = 12  # of a row that only one side has
+_COLUMNS_SHOWN = 12  # of a row
 _PATTERNS_SHOWN = 10
 _UNWANTED_SHOWN = 5  # parts in the verdict
 _COPIES = ("repeated", "doubled")
@@ -362,8 +362,9 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
     yield from (f"  {line}" for line in place_lines(difference))
     yield from (f"  {line}" for line in due_line(difference))
     if difference.verdict in ("changed", "stale"):
-        for column in difference.columns:
+        for column in difference.columns[:_COLUMNS_SHOWN]:
             yield from (f"  {line}" for line in _column_lines(column))
+        yield from _rest_of_columns(len(difference.columns))
         return
     is_deleted = difference.op == "delete"
     if difference.verdict in (*_COPIES, "out of order") or (difference.key and not is_deleted):
@@ -372,8 +373,14 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
     shown = [c for c in difference.columns if getattr(c, side).text is not None]
     for column in shown[:_COLUMNS_SHOWN]:
         yield f"  {column_name(column)}  {value_text(getattr(column, side), column.kind, 0)}"
-    if len(shown) > _COLUMNS_SHOWN:
-        yield f"  and {len(shown) - _COLUMNS_SHOWN} more columns"
+    yield from _rest_of_columns(len(shown))
+
+
+def _rest_of_columns(number: int) -> Iterator[str]:
+    """Yield a line about the columns of a row that are not shown."""
+    rest = number - _COLUMNS_SHOWN
+    if rest > 0:
+        yield f"  and {counted(rest, 'more column')} (--json and --html have all)"
 
 
 def _column_lines(column: ColumnDifference) -> Iterator[str]:

@@ -20,28 +20,44 @@ from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.halves import group_halves
 
+_TRIED = 12  # differences of a case; each reads its messages again
 
-def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | None:
-    """Return the byte of the case's messages that a difference is about."""
+
+def find_focus(differences: Sequence[Difference], case: Case, codec: Format) -> Focus | None:
+    """Return the byte of the case's messages that the first difference with a byte is about.
+
+    The start of an enclosing object is returned only if no difference has an exact byte.
+    """
+    enclosing = None
+    for each in differences[:_TRIED]:
+        focus, is_exact = _focus_of(each, case, codec)
+        if is_exact:
+            return focus
+        enclosing = enclosing or focus
+    return enclosing
+
+
+def _focus_of(difference: Difference, case: Case, codec: Format) -> tuple[Focus | None, bool]:
+    """Return the byte of a difference, and whether the part has that byte itself."""
     path = difference.path
     if len(path) < 2 or path[0] != "events" or not difference.events:
-        return None
+        return None, False
     is_after = path[2:3] == ("after",)
     event = difference.events[-1 if is_after else 0]
     try:
         context = codec.prepared(case.messages, case.context())
         found = _message_of_event(event, is_after, case.messages, codec, context)
     except ValueError:  # a setting that the reference does not support
-        return None
+        return None, False
     if found is None:
-        return None
+        return None, False
     message, index = found
     place = _find_span(index, path[2:], codec.explain(message, context=context).spans)
     if place is None:
-        return None
+        return None, False
     span, is_exact = place
     title = "where the value is" if is_exact else "where the enclosing object starts"
-    return Focus(message, span.part, span.start, title)
+    return Focus(message, span.part, span.start, title), is_exact
 
 
 def _message_of_event(

@@ -98,7 +98,7 @@ def with_clauses(outcome: Outcome) -> Outcome:
     through = get_format(case.format)
     focus = outcome.focus
     if focus is None and outcome.differences and outcome.cmd == "decode":
-        focus = find_focus(outcome.differences[0], case, through)
+        focus = find_focus(outcome.differences, case, through)
     clauses = () if focus is None else _clauses((focus.message,), focus, case, through)
     clauses = clauses or all_clauses(case)
     return replace(outcome, case=replace(case, clauses=clauses), clauses=clauses)

@@ -40,10 +40,10 @@ def excerpt_of(outcome: Outcome) -> Excerpt | None:
 
 
 def focus_of(outcome: Outcome) -> Focus | None:
-    """Return the byte that a failure is about; of a decoded case that of its first difference."""
+    """Return the byte that a failure is about; of a decoded case that of a difference."""
     if outcome.focus is not None:
         return outcome.focus
     is_decoded = outcome.cmd == "decode" and not outcome.is_derived
     if not is_decoded or not outcome.differences or outcome.case.format not in FORMAT_NAMES:
         return None
-    return find_focus(outcome.differences[0], outcome.case, get_format(outcome.case.format))
+    return find_focus(outcome.differences, outcome.case, get_format(outcome.case.format))

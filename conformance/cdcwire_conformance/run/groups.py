@@ -363,4 +363,5 @@ def _feature_of(
     shared = set.intersection(*(set(outcome.case.features) for outcome in group.outcomes))
     for outcome in group.outcomes:
         shared.difference_update(passed.get((outcome.case.format, outcome.cmd), ()))
-    return min(shared, default="")
+    own = shared.intersection(group.types)
+    return min(own) if own else shared.pop() if len(shared) == 1 else ""

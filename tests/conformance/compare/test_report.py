@@ -131,7 +131,19 @@ def test_row_without_key_is_shown_by_its_columns() -> None:
         )
     )
     assert "  only right: insert\n    after.c0 (int8)  0\n    after.c2 (int8)  2\n" in found
-    assert "    and 1 more columns\n" in found
+    assert "    and 1 more column (--json and --html have all)\n" in found
+
+
+def test_changed_row_shows_twelve_columns_and_counts_the_others() -> None:
+    columns = [ColumnDifference("after", f"c{n}", "int8", NULL, Shown(str(n))) for n in range(14)]
+    found = text(
+        comparison(
+            RowDifference("changed", "insert", KEY, POSITION, 1, 1, tuple(columns)), changed=1
+        )
+    )
+    assert "    after.c11 (int8)\n      left   NULL\n      right  11\n" in found
+    assert "c12" not in found
+    assert "    and 2 more columns (--json and --html have all)\n" in found
 
 
 def test_schema_differences_come_first_and_are_never_equal() -> None:

@@ -66,7 +66,7 @@ def test_accept_other_value_fails_at_its_byte(toy: Format, a_case: Make) -> None
     judgement = judge_decoded(case, Events(given), rules_of(toy))
     assert judgement.problem == "1 difference"
     assert judgement.differences[0].where == "events[4].after.n"
-    focus = find_focus(judgement.differences[0], case, toy)
+    focus = find_focus(judgement.differences, case, toy)
     assert focus is not None
     assert focus.message == case.messages[1]
     assert (focus.part, focus.offset) == ("value", 5)

@@ -49,7 +49,7 @@ def span_at(case: Case, *path: str | int, codec: Format | None = None) -> Span |
     codec = codec or get_format(case.format)
     index = path[1] if path[:1] == ("events",) and path[1:] else None
     events = (index,) if isinstance(index, int) else ()
-    focus = find_focus(Difference(path, "", "", events=events), case, codec)
+    focus = find_focus([Difference(path, "", "", events=events)], case, codec)
     if focus is None:
         return None
     context = codec.prepared(case.messages, case.context())
@@ -201,11 +201,26 @@ def test_focus_after_a_tombstone_is_that_of_the_row() -> None:
     case = replace(row, messages=(tombstone, row.messages[0]), events=[marker, *(row.events or [])])
     given = json.loads(json.dumps(row.events))
     given[0]["after"]["v"] = "other"
-    (difference,) = compare_events(case.events or [], given, rules_of(codec))
-    assert difference.path == ("events", 0, "after", "v")
-    focus = find_focus(difference, case, codec)
+    differences = compare_events(case.events or [], given, rules_of(codec))
+    assert [each.path for each in differences] == [("events", 0, "after", "v")]
+    focus = find_focus(differences, case, codec)
     assert focus is not None
     assert focus.message == row.messages[0]
+
+
+def test_focus_is_of_the_first_difference_that_has_bytes() -> None:
+    """The key is in no byte of this message, only in the definition of its table."""
+    case = load_case("maxwell-json/values/empty")
+    codec = get_format(case.format)
+    given = json.loads(json.dumps(case.events))
+    del given[0]["key"]
+    given[0]["after"]["b"] = ""
+    differences = compare_events(case.events or [], given, rules_of(codec))
+    assert [each.path[2] for each in differences] == ["key", "after"]
+    focus = find_focus(differences, case, codec)
+    assert focus is not None
+    assert focus.message.value is not None
+    assert focus.message.value[focus.offset :].startswith(b',"b":')
 
 
 @pytest.mark.parametrize(

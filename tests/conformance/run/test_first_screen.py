@@ -14,7 +14,8 @@ from cdcwire.console.visible import visible, visible_lines
 from cdcwire.core.context import Context
 from cdcwire.core.message import Message
 from cdcwire.format import Format
-from cdcwire.model.events import Event
+from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.kinds import SetType
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.known_wrong import KnownWrong
@@ -156,3 +157,28 @@ def test_position_that_is_never_answered_can_be_declined() -> None:
     assert (group.part, group.decline) == ("position.commit_ts", "commit_ts")
     assert "differ only here; decline it with --without commit_ts" in (group.advice)
     assert len(failure_groups(results)) == 2  # those that bind, and those that do not
+
+
+def test_declined_feature_is_the_type_of_the_columns() -> None:
+    """The cases with sets have bits and texts too: the line about sets must not blame these."""
+    format_ = get_format("maxwell-json")
+
+    def without_sets(image: Image | None) -> Image | None:
+        return image and Image.of(
+            (column, value) for column, value in image.pairs if not isinstance(column.type, SetType)
+        )
+
+    def decode(message: Message, /, *, context: Context) -> Iterable[Event]:
+        for event in format_.to_events(message, context=context):
+            if isinstance(event, RowChange):
+                before, after = without_sets(event.before), without_sets(event.after)
+                yield replace(event, before=before, after=after)
+            else:
+                yield event
+
+    codec = Codec(decode, prepared=format_.prepared)
+    testee = InProcessTestee("no sets", {"maxwell-json": codec})
+    results = Results(testee.start(), "", "in process", "0.1.0", ("maxwell-json",))
+    cases = [case for case in load_cases(["maxwell-json"]) if case.expect == "accept"]
+    run(cases, (), [testee], results)
+    assert {group.decline for group in failure_groups(results)} - {""} == {"set"}

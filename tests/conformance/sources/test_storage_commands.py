@@ -119,7 +119,7 @@ def test_generate_writes_a_prefix_that_check_finds_good(
     options = OPTIONS[format_name]
     assert main(["generate", format_name, *words, "--to", folder, *options, *transport]) == 0
     code, out, err = run(capsys, "storage", "check", format_name, folder, *options)
-    taken = f"cdcwire storage: {folder}/.feed.json: --option transport=storage\n"
+    taken = f"cdcwire storage: {folder}/.feed.json gives --option transport=storage\n"
     assert (code, err) == (0, taken if transport else "")
     assert out.endswith(": no faults\n")
 

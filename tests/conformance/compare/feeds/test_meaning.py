@@ -267,7 +267,7 @@ def test_generated_feeds_are_compared_without_options(
     out, err = capsys.readouterr()
     assert "paired by commit_ts and id" in out
     assert err == (
-        f"cdcwire compare: {tmp_path / 'canal-json' / 'feed.json'}: --option "
+        f"cdcwire compare: {tmp_path / 'canal-json' / 'feed.json'} gives --option "
         "enable-tidb-extension=true\n"
     )
     assert main(["compare", *[f"auto:file:{tmp_path / 'datahub-tuple'}"] * 2]) == 0
@@ -291,7 +291,7 @@ def test_generated_prefixes_are_compared_without_options(
     assert main(["compare", *(f"auto:file:{tmp_path / name}" for name in options)]) == 0
     out, err = capsys.readouterr()
     assert "paired by commit_ts and" in out
-    assert [line.partition(".feed.json: ")[2] for line in err.splitlines()] == [
+    assert [line.partition(".feed.json gives ")[2] for line in err.splitlines()] == [
         "--option include-commit-ts=true --option output-old-value=true",
         "--option enable-tidb-extension=true --option transport=storage",
     ]
