@@ -22,8 +22,7 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
 from cdcwire.core.context import Context
 from cdcwire.files.stores import open_store
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 from cdcwire_conformance.spark import (
     decode_frame,
     describe_feed,

@@ -35,8 +35,7 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.decode.decoders import place_decoder
 from cdcwire_conformance.decode.reading import Job, decode_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, spark_session
 from cdcwire_evidence.scenarios.feeds import make_partitions
 from cdcwire_generators.workloads import workload, workload_tables

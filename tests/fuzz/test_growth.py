@@ -21,8 +21,19 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_evidence.fuzz import growth
 from cdcwire_evidence.fuzz.__main__ import main
 from cdcwire_evidence.fuzz.event_edits import Grown
-from cdcwire_evidence.fuzz.growth import LARGE, SMALL, Growth, Limits, measured, ratio_of, rise_of
-from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthPlan, GrowthTally, grow
+from cdcwire_evidence.fuzz.growth import (
+    GROWTH,
+    LARGE,
+    SMALL,
+    Growth,
+    GrowthPlan,
+    GrowthTally,
+    Limits,
+    grow,
+    measured,
+    ratio_of,
+    rise_of,
+)
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs
 from cdcwire_evidence.fuzz.shapes import KINDS, SIGN, Shape, shape_again, shape_of
 

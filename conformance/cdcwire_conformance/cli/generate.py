@@ -40,8 +40,12 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_parts
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.sources import topics
-from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.storage.writing import (
+    PrefixWriter,
+    WriterSettings,
+    restart_points,
+    write_prefix,
+)
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,

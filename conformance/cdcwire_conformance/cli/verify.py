@@ -151,9 +151,8 @@ def _verify(arguments: VerifyArguments) -> int:
     from cdcwire_conformance.cli.progress import lasting_line
     from cdcwire_conformance.cli.unfinished import note_unfinished
     from cdcwire_conformance.corpus.requirements import required_cases
-    from cdcwire_conformance.run.opening import CRASHES_AT_START
     from cdcwire_conformance.run.results import Claim
-    from cdcwire_conformance.run.runner import Settings
+    from cdcwire_conformance.run.runner import CRASHES_AT_START, Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import Chosen, choose
     from cdcwire_conformance.usage import golden_root

@@ -29,7 +29,6 @@ from cdcwire_conformance.corpus.case import (
     read_json,
 )
 from cdcwire_conformance.corpus.files import CorpusFiles, FolderFiles
-from cdcwire_conformance.corpus.json_form import json_text
 from cdcwire_conformance.corpus.schemas import schema
 from cdcwire_conformance.corpus.store import (
     INDEX_FILE,
@@ -39,6 +38,37 @@ from cdcwire_conformance.corpus.store import (
     golden_folder,
 )
 from cdcwire_conformance.corpus.unfinished import completed
+
+LINE_LENGTH = 100
+
+
+def json_text(document: Json) -> str:
+    """Return the text of a document, with a newline at its end."""
+    return _text(document, "", 0) + "\n"
+
+
+def _text(document: Json, indent: str, taken: int) -> str:
+    """Return ``document``, whose line has ``taken`` characters around it."""
+    flat = json.dumps(document, ensure_ascii=False)
+    if len(indent) + taken + len(flat) <= LINE_LENGTH or not document:
+        return flat
+    inner = indent + "  "
+    if isinstance(document, Mapping):
+        names = [json.dumps(name, ensure_ascii=False) + ": " for name in document]
+        members = [
+            name + _text(member, inner, len(name) + 1)
+            for name, member in zip(names, document.values(), strict=True)
+        ]
+        return _lines("{", members, "}", indent)
+    if isinstance(document, list):
+        return _lines("[", [_text(member, inner, 1) for member in document], "]", indent)
+    return flat
+
+
+def _lines(begin: str, members: list[str], end: str, indent: str) -> str:
+    inner = f",\n{indent}  ".join(members)
+    return f"{begin}\n{indent}  {inner}\n{indent}{end}"
+
 
 _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain` prints all
 

@@ -16,8 +16,7 @@ from cdcwire.format import Format
 from cdcwire.model.text import Json, event_to_json, table_to_json
 from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.case import Case, MessageFiles
-from cdcwire_conformance.corpus.json_form import json_text
-from cdcwire_conformance.corpus.rebuild import rebuild
+from cdcwire_conformance.corpus.rebuild import json_text, rebuild
 from cdcwire_conformance.corpus.store import VERSION_FILE, corpus_version
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.locate import find_focus

@@ -1,7 +1,6 @@
 """Bytes per row: format by workload by batch size by compression (extra ``size``)."""
 
 from cdcwire_conformance.size.compressions import COMPRESSION_NAMES
-from cdcwire_conformance.size.document import document, json_text
 from cdcwire_conformance.size.inputs import (
     DEFAULT_ROWS,
     Input,
@@ -14,7 +13,7 @@ from cdcwire_conformance.size.inputs import (
 from cdcwire_conformance.size.markdown import markdown
 from cdcwire_conformance.size.measure import DEFAULT_BATCHES, measure
 from cdcwire_conformance.size.picture import picture
-from cdcwire_conformance.size.results import Claim, SizeResults, claims
+from cdcwire_conformance.size.results import Claim, SizeResults, claims, document, json_text
 
 __all__ = [
     "COMPRESSION_NAMES",

@@ -20,8 +20,7 @@ from cdcwire.format import Format
 from cdcwire.model.events import Event, Path
 from cdcwire.model.text import Json, event_to_json, table_to_json
 from cdcwire_conformance.corpus.case import Case, Expect, Level, MessageFiles
-from cdcwire_conformance.corpus.json_form import json_text
-from cdcwire_conformance.corpus.rebuild import in_usual_order
+from cdcwire_conformance.corpus.rebuild import in_usual_order, json_text
 from cdcwire_conformance.corpus.unfinished import (
     DEFAULT_LEVEL,
     blank_event,

@@ -9,8 +9,7 @@ import warnings
 from pathlib import Path
 
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_evidence.fuzz.growth import LARGE, measured
-from cdcwire_evidence.fuzz.growth_run import GrowthTally, grow_all
+from cdcwire_evidence.fuzz.growth import LARGE, GrowthTally, grow_all, measured
 from cdcwire_evidence.fuzz.laws import laws_of
 from cdcwire_evidence.fuzz.mutate import made_again
 from cdcwire_evidence.fuzz.run import (

@@ -15,7 +15,7 @@ from cdcwire.model.kinds import Column
 from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.mutations.rules import number_changes
 from cdcwire_conformance.suite import get_suite
-from cdcwire_evidence.fuzz.bytes_edits import edit_bytes
+from cdcwire_evidence.fuzz.edits import edit_bytes, edit_json, is_json
 from cdcwire_evidence.fuzz.event_edits import decoded, edited
 from cdcwire_evidence.fuzz.inputs import (
     MOST_LAYERS,
@@ -27,7 +27,6 @@ from cdcwire_evidence.fuzz.inputs import (
     parts_of,
     with_part,
 )
-from cdcwire_evidence.fuzz.json_edits import edit_json, is_json
 
 # The message, its events, or what decoding needs: options, schemas, definitions, files, the path.
 Kind: TypeAlias = Literal["message", "events", "surroundings"]

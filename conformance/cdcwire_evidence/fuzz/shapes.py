@@ -25,9 +25,9 @@ from cdcwire.core.options import OptionError
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange
 from cdcwire.registry import get_format
 from cdcwire_conformance.suite import get_suite
+from cdcwire_evidence.fuzz.edits import is_json, places
 from cdcwire_evidence.fuzz.event_edits import Grown, decoded, encoded, prepared
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs, parts_of, with_part
-from cdcwire_evidence.fuzz.json_edits import is_json, places
 
 Kind: TypeAlias = Literal["rows", "columns", "text", "name", "query", "accepted", "json", "bytes"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

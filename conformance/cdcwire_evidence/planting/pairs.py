@@ -27,8 +27,7 @@ from cdcwire.registry import get_format
 from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.rules import Mode
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 from cdcwire_evidence.planting.last_rows import DROP_SCHEMA, is_of
 from cdcwire_evidence.planting.plants import Plant
 from cdcwire_generators.domain import (
@@ -42,7 +41,7 @@ from cdcwire_generators.formats import get_generators
 from cdcwire_generators.messages import definitions_for
 from cdcwire_generators.storage import is_stored
 from cdcwire_generators.strategies import change_streams, late_columns
-from cdcwire_generators.strategies.settings import option_settings
+from cdcwire_generators.strategies.samples import option_settings
 from cdcwire_generators.strategies.values import values
 
 Draw: TypeAlias = "Callable[[st.SearchStrategy[Any]], Any]"

@@ -11,8 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cdcwire_evidence.fuzz.growth import DOUBLINGS, LARGE, MOST_MEMORY, WAYS
-from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthTally, read_growth
+from cdcwire_evidence.fuzz.growth import (
+    DOUBLINGS,
+    GROWTH,
+    LARGE,
+    MOST_MEMORY,
+    WAYS,
+    GrowthTally,
+    read_growth,
+)
 from cdcwire_evidence.fuzz.run import DEFAULT_STATE, RESULTS, STATE_VARIABLE
 from cdcwire_evidence.report.part import NotRun, Part, table
 

@@ -31,7 +31,6 @@ from cdcwire_evidence.report import (
     datahub_sdks,
     debezium_readers,
     fuzz,
-    generated,
     scenarios,
 )
 from cdcwire_evidence.report.document import Mode, report_document
@@ -201,7 +200,7 @@ def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
         yield Chapter(title, partial(_of_cases, make), "later", weight)
     yield Chapter(corpus.KNOWN_WRONG, partial(_of_cases, corpus.known_wrong_part), weight=1)
     if not quick:
-        yield Chapter(generated.TITLE, partial(_of_cases, generated.generated_part), weight=4)
+        yield Chapter(corpus.GENERATED, partial(_of_cases, corpus.generated_part), weight=4)
     yield Chapter(corpus.WITNESSES, partial(_of_cases, corpus.witnesses_part))
     yield Chapter(corpus.CLAUSES, partial(_of_cases, corpus.clauses_part))
     yield Chapter(corpus.CARRIES, partial(_alone, corpus.carries_part))

@@ -23,8 +23,7 @@ from cdcwire.files.messages_io import write_messages
 from cdcwire.files.stores import open_store
 from cdcwire.model.events import RowChange
 from cdcwire.registry import get_format
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.feeds import QueueFeed as QueueFeed
 from cdcwire_evidence.scenarios.feeds import partitions_of

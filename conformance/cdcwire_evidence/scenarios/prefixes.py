@@ -15,8 +15,12 @@ from cdcwire.model.text import event_to_json
 from cdcwire.registry import get_format
 from cdcwire.storage import Fault
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.generating import catch_up, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.storage.writing import (
+    PrefixWriter,
+    WriterSettings,
+    catch_up,
+    write_prefix,
+)
 from cdcwire_evidence.scenarios.feeds import row_of
 from cdcwire_generators.workloads import evolving_workload
 

@@ -19,7 +19,6 @@ from cdcwire.model.events import Image
 from cdcwire.model.floats import is_float32
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import UNAVAILABLE, Column, Value
-from cdcwire_generators.connect.temporal import temporal
 from cdcwire_generators.connect.times import (
     CONNECT_PREFIX,
     DATA_PREFIX,
@@ -29,6 +28,7 @@ from cdcwire_generators.connect.times import (
     Modes,
     of_type,
     period,
+    temporal,
     text_value,
     within,
 )

@@ -9,7 +9,6 @@ from cdcwire_generators.domain import KEY_SHAPES
 from cdcwire_generators.strategies.damage import KINDS_OF_DAMAGE, damaged_bytes
 from cdcwire_generators.strategies.json_renderings import json_renderings
 from cdcwire_generators.strategies.kinds import columns_of_kind, values_of_kind
-from cdcwire_generators.strategies.late_columns import late_columns
 from cdcwire_generators.strategies.names import column_names, names, schema_names
 from cdcwire_generators.strategies.odd import odd_events, odd_row_changes
 from cdcwire_generators.strategies.rows import (
@@ -19,11 +18,11 @@ from cdcwire_generators.strategies.rows import (
     positions,
     row_changes,
 )
-from cdcwire_generators.strategies.samples import samples
-from cdcwire_generators.strategies.settings import option_settings
+from cdcwire_generators.strategies.samples import option_settings, samples
 from cdcwire_generators.strategies.streams import (
     ChangeStream,
     change_streams,
+    late_columns,
     progress_events,
     schema_changes,
 )

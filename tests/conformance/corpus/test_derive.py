@@ -72,7 +72,7 @@ def test_every_format_has_rules(name: str) -> None:
 
 
 def test_suite_of_an_unknown_format_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'no-such-format' is not known"):
+    with pytest.raises(ValueError, match="unknown format 'no-such-format'"):
         get_suite("no-such-format")
 
 

@@ -17,7 +17,7 @@ from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.export import ExportError, archive, case_line, export_corpus
-from cdcwire_conformance.export.other_forms import exported_value
+from cdcwire_conformance.export.lines import exported_value
 from cdcwire_conformance.judge import rules_of
 from cdcwire_conformance.judge.values import ValueRules, compare_values
 from cdcwire_conformance.run.selection import tasks_of

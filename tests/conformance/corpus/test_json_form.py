@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire_conformance.corpus.json_form import LINE_LENGTH, json_text
+from cdcwire_conformance.corpus.rebuild import LINE_LENGTH, json_text
 
 
 def test_short_document_is_on_one_line() -> None:

@@ -11,8 +11,8 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
-from cdcwire_conformance.formats.canal_json import mutations as canal_json
-from cdcwire_conformance.formats.csv import mutations as csv
+from cdcwire_conformance.formats.canal_json import suite as canal_json
+from cdcwire_conformance.formats.csv import suite as csv
 
 OPTIONS: Mapping[str, OptionValue] = {
     "quote": '"',

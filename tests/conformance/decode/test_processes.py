@@ -39,8 +39,7 @@ from cdcwire_conformance.decode.workers import (
 )
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 from cdcwire_generators.messages import definitions_for
 from cdcwire_generators.workloads import workload, workload_tables
 

@@ -22,9 +22,8 @@ from cdcwire_conformance.protocol.answers import Answer, Events
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.run.expected_failures import ExpectedFailure, ExpectedFailures
 from cdcwire_conformance.run.groups import failure_groups
-from cdcwire_conformance.run.opening import CRASHES_AT_START, asking_order
 from cdcwire_conformance.run.results import Results
-from cdcwire_conformance.run.runner import Settings, run
+from cdcwire_conformance.run.runner import CRASHES_AT_START, Settings, asking_order, run
 from cdcwire_conformance.testees import NoAnswer
 
 Make = Callable[..., Case]

@@ -172,7 +172,7 @@ def test_size_of_a_broken_feed_names_the_message(tmp_path: Path) -> None:
         (["--batches", "1,x"], "not a list of numbers"),
         (["--batches", ""], "a batch size is a number from 1"),
         (["--compressions", "rar"], "'rar' is not known"),
-        (["--formats", "morse"], "'morse' is not known"),
+        (["--formats", "morse"], "unknown format 'morse'"),
         (["--picture", "sizes.gif"], r"\.svg or \.png"),
         (["--option", "colour=red"], "'colour' is not an option"),
         (["--markdown", "/no/such/folder/sizes.md", "--rows", "1"], "No such file"),

@@ -12,9 +12,8 @@ from cdcwire import extras
 from cdcwire.extras import MissingExtraError
 from cdcwire_conformance.size import SizeResults, document, json_text, markdown, picture
 from cdcwire_conformance.size.compressions import compressions
-from cdcwire_conformance.size.document import schema
 from cdcwire_conformance.size.markdown import summary_batch
-from cdcwire_conformance.size.results import Refused
+from cdcwire_conformance.size.results import Refused, schema
 
 
 def tables_of(text: str) -> list[list[str]]:

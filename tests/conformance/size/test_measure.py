@@ -281,7 +281,7 @@ def test_options_go_to_the_formats_that_have_them() -> None:
     [
         ({"batches": ()}, "a batch size is a number from 1"),
         ({"batches": (0,)}, "a batch size is a number from 1"),
-        ({"formats": ("morse",)}, "'morse' is not known"),
+        ({"formats": ("morse",)}, "unknown format 'morse'"),
         ({"compression_names": ("rar",)}, "'rar' is not known"),
         ({"options": {"colour": "red"}}, "'colour' is not an option"),
         ({"options": {"output-old-value": "maybe"}}, "true or false"),

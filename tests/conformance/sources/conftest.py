@@ -12,8 +12,7 @@ from cdcwire.core.context import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.files.stores import LocalStore, Store, open_store
 from cdcwire.model.events import Event
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings, write_prefix
 from cdcwire_generators.workloads import evolving_workload
 
 ROWS = 320

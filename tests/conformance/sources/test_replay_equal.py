@@ -17,8 +17,12 @@ from cdcwire.model.steps import fill_unchanged, join_halves
 from cdcwire.registry import get_format
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.storage.writing import (
+    PrefixWriter,
+    WriterSettings,
+    restart_points,
+    write_prefix,
+)
 from cdcwire_generators.workloads import evolving_tables
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {

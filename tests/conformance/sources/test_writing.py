@@ -29,8 +29,12 @@ from cdcwire.model.kinds import Column, EnumType, IntType, TextType
 from cdcwire.storage import PathLayout, check_puts, read_index, read_metadata, read_schema_file
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.storage.writing import (
+    PrefixWriter,
+    WriterSettings,
+    restart_points,
+    write_prefix,
+)
 
 COLUMNS = (
     Column("id", IntType(64), "bigint", False, roles=frozenset({"primary", "handle"})),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire.registry import get_format
-from cdcwire_evidence.planting.engines import compare_of
+from cdcwire_evidence.planting.__main__ import compare_of
 from cdcwire_evidence.planting.judging import Judged, judged
 from cdcwire_evidence.planting.pairs import FeedForm, Pair
 from cdcwire_evidence.planting.plants import Plant

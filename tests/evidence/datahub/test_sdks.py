@@ -17,9 +17,8 @@ from cdcwire_conformance.testees import CannotStartError
 from cdcwire_evidence.datahub.sdk_driver import Driver, Sdk, driver_of
 from cdcwire_evidence.datahub.sdk_golden import cases_for_sdks, run_cases, served_of
 from cdcwire_evidence.datahub.sdk_questions import QUESTIONS, Question
-from cdcwire_evidence.datahub.sdk_values import means_the_same
 from cdcwire_evidence.datahub.sdk_witness import witness_of
-from cdcwire_evidence.datahub.sdks import Finding, ask_all, known_faults, surprises
+from cdcwire_evidence.datahub.sdks import Finding, ask_all, known_faults, means_the_same, surprises
 from cdcwire_evidence.datahub.service import Service
 from cdcwire_evidence.report.datahub_golden import golden_lines
 from cdcwire_evidence.report.datahub_sdks import datahub_sdks_part

@@ -13,11 +13,11 @@ from cdcwire_evidence.debezium.expected import (
     DEFAULT_MODES,
     Modes,
     days_of,
+    expected_kind,
     expected_value,
     same_value,
 )
 from cdcwire_evidence.debezium.faults import FAULTS, known_fault
-from cdcwire_evidence.debezium.kinds import expected_kind
 
 TEXTS = Modes("string", "connect", "base64", "string", "map")
 DAYS = {

@@ -6,8 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from cdcwire_evidence.fuzz.growth import Growth
-from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthTally
+from cdcwire_evidence.fuzz.growth import GROWTH, Growth, GrowthTally
 from cdcwire_evidence.fuzz.run import Tally
 from cdcwire_evidence.report.fuzz import fuzz_part
 

@@ -10,8 +10,8 @@ from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.known_wrong import KnownWrong
 from cdcwire_conformance.known_wrong.decoder import right
 from cdcwire_conformance.suite import get_suite
-from cdcwire_evidence.report import generated
-from cdcwire_evidence.report.generated import generated_part
+from cdcwire_evidence.report import corpus as corpus_chapters
+from cdcwire_evidence.report.corpus import generated_part
 
 pytest.importorskip("hypothesis")
 
@@ -55,7 +55,7 @@ def test_right_decoder_and_one_that_accepts_malformed_messages_are_not_found() -
 
 
 def test_chapter_lists_formats_missed_and_shrunk_decoders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generated, "_SHRUNK", 1)
+    monkeypatch.setattr(corpus_chapters, "_SHRUNK", 1)
     part = generated_part(load_cases(["cdl-json"]), ["cdl-json"], samples=30)
     assert part.status == "passed"
     (row,) = [line for line in part.lines if line.startswith("| cdl-json | ") and "`" not in line]

@@ -23,7 +23,7 @@ from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_generators.domain import domain_of
 from cdcwire_generators.messages import definitions_for, encoded
 from cdcwire_generators.strategies import change_streams
-from cdcwire_generators.strategies.settings import option_settings
+from cdcwire_generators.strategies.samples import option_settings
 
 # Any text may end a line or stand for NULL: identify tries likely ones, and says what it decodes.
 WITH_FREE_TEXTS = {"csv"}

@@ -18,9 +18,8 @@ from cdcwire.model.events import Event, Image, Marker, Progress, RowChange, Sche
 from cdcwire.model.kinds import UNAVAILABLE, DecimalType, Type, Value
 from cdcwire_evidence.debezium.columns import COLUMNS, ROWS
 from cdcwire_evidence.debezium.engine import Sent
-from cdcwire_evidence.debezium.expected import Modes, expected_value, same_value
+from cdcwire_evidence.debezium.expected import Modes, expected_kind, expected_value, same_value
 from cdcwire_evidence.debezium.faults import FAULTS, SCALE, known_fault
-from cdcwire_evidence.debezium.kinds import expected_kind
 from cdcwire_evidence.debezium.recording import KINDS, PREFIX, SETTINGS, Recording, Setting
 from cdcwire_evidence.debezium.script import EVENTS, FULL, ExpectedEvent
 

@@ -12,10 +12,17 @@ import pytest
 from cdcwire.core.context import Context
 from cdcwire.files.stores import StoreError, open_store
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, restart_points, write_prefix
 from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, objects, s3_client
-from cdcwire_evidence.scenarios.http_proxy import Answer
+from cdcwire_evidence.scenarios.http_proxy import (
+    SLOW_DOWN,
+    Answer,
+    StoreProxy,
+    StoreRequest,
+    cut,
+    no_fault,
+    proxy_to_store,
+)
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
@@ -29,14 +36,6 @@ from cdcwire_evidence.scenarios.prefixes import (
     write_all,
 )
 from cdcwire_evidence.scenarios.services import NewName, ObjectStore, UseStore
-from cdcwire_evidence.scenarios.store_proxy import (
-    SLOW_DOWN,
-    StoreProxy,
-    StoreRequest,
-    cut,
-    no_fault,
-    proxy_to_store,
-)
 
 ROWS = 120
 CONTEXT = Context(OPTIONS["csv"])

@@ -30,8 +30,13 @@ from cdcwire.storage import (
 )
 from cdcwire.storage.small_files import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.generating import catch_up, restart_points, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.storage.writing import (
+    PrefixWriter,
+    WriterSettings,
+    catch_up,
+    restart_points,
+    write_prefix,
+)
 from cdcwire_evidence.scenarios.containers import MinioContainer
 from cdcwire_evidence.scenarios.everywhere import (
     make_bucket,

@@ -27,7 +27,8 @@ from cdcwire.schema_registry import (
 )
 from cdcwire_conformance.cli import main
 from cdcwire_evidence.loopback import free_port
-from cdcwire_evidence.scenarios.avro_feeds import (
+from cdcwire_evidence.scenarios.containers import RegistryContainer, ToxiproxyContainer
+from cdcwire_evidence.scenarios.feeds import (
     carried_by_avro,
     changes_of,
     context_of,
@@ -35,9 +36,8 @@ from cdcwire_evidence.scenarios.avro_feeds import (
     make_changes,
     messages_of,
 )
-from cdcwire_evidence.scenarios.containers import RegistryContainer, ToxiproxyContainer
+from cdcwire_evidence.scenarios.http_proxy import proxy_to
 from cdcwire_evidence.scenarios.ledger import count, recorded
-from cdcwire_evidence.scenarios.registry_proxy import proxy_to
 from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry, make_authority
 from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 

@@ -15,7 +15,8 @@ from cdcwire.registry import get_format
 from cdcwire.schema_registry import ConfluentRegistry, open_schemas
 from cdcwire_conformance.cli import main
 from cdcwire_evidence.scenarios import load_requirement
-from cdcwire_evidence.scenarios.avro_feeds import (
+from cdcwire_evidence.scenarios.containers import RegistryContainer, running
+from cdcwire_evidence.scenarios.feeds import (
     carried_by_avro,
     changes_of,
     context_of,
@@ -23,7 +24,6 @@ from cdcwire_evidence.scenarios.avro_feeds import (
     make_changes,
     messages_of,
 )
-from cdcwire_evidence.scenarios.containers import RegistryContainer, running
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import NewName, Registry
 

@@ -20,11 +20,11 @@ from cdcwire.registry import get_format
 from cdcwire.schema_registry import ConfluentRegistry, RetryPolicy, client, open_schemas
 from cdcwire_conformance.cli import main
 from cdcwire_evidence.loopback import free_port
-from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
 from cdcwire_evidence.scenarios.containers import RegistryContainer
 from cdcwire_evidence.scenarios.everywhere import topic_of
+from cdcwire_evidence.scenarios.feeds import OPTIONS, context_of, make_changes, messages_of
+from cdcwire_evidence.scenarios.http_proxy import proxy_to
 from cdcwire_evidence.scenarios.ledger import count, recorded
-from cdcwire_evidence.scenarios.registry_proxy import proxy_to
 from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
 
 if TYPE_CHECKING:

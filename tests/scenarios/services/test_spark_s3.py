@@ -21,23 +21,22 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.files.messages_io import read_messages, write_messages
 from cdcwire.files.stores import open_store
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, restart_points, write_prefix
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.everywhere import make_bucket, name_of, s3_client, topic_of
 from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
-from cdcwire_evidence.scenarios.http_proxy import Answer
-from cdcwire_evidence.scenarios.ledger import count, recorded
-from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
-from cdcwire_evidence.scenarios.services import Kafka, NewName, ObjectStore
-from cdcwire_evidence.scenarios.store_proxy import (
+from cdcwire_evidence.scenarios.http_proxy import (
     SLOW_DOWN,
+    Answer,
     StoreProxy,
     StoreRequest,
     cut,
     no_fault,
     proxy_to_store,
 )
+from cdcwire_evidence.scenarios.ledger import count, recorded
+from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
+from cdcwire_evidence.scenarios.services import Kafka, NewName, ObjectStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

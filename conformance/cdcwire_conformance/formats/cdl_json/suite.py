@@ -16,9 +16,14 @@ from cdcwire.core.reader import Span
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.corpus.mutations.rules import FormatRules
-from cdcwire_conformance.families.connect_known_wrong import CONNECT_FAULTS
-from cdcwire_conformance.families.connect_mutations import LONG_PART, changes_of, legal_sizes
-from cdcwire_conformance.families.lenient import CONNECT_SCALARS, CONNECT_UNCHECKED
+from cdcwire_conformance.families.connect import (
+    CONNECT_FAULTS,
+    CONNECT_SCALARS,
+    CONNECT_UNCHECKED,
+    LONG_PART,
+    changes_of,
+    legal_sizes,
+)
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,

@@ -12,8 +12,13 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Path
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
-from cdcwire_conformance.families.connect_mutations import LONG_PART, changes_of, legal_sizes
-from cdcwire_conformance.families.lenient import CONNECT_SCALARS, CONNECT_UNCHECKED
+from cdcwire_conformance.families.connect import (
+    CONNECT_SCALARS,
+    CONNECT_UNCHECKED,
+    LONG_PART,
+    changes_of,
+    legal_sizes,
+)
 from cdcwire_conformance.formats.debezium_json.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
 from cdcwire_conformance.suite import FormatSuite, SizeFacts

@@ -16,8 +16,7 @@ from cdcwire.model.events import path_text
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.corpus.json_form import json_text
-from cdcwire_conformance.corpus.rebuild import explain_message
+from cdcwire_conformance.corpus.rebuild import explain_message, json_text
 from cdcwire_conformance.corpus.witness import Witness, is_producers
 from cdcwire_conformance.judge.cases import Focus
 

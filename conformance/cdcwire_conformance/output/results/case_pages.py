@@ -15,8 +15,7 @@ from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.clauses import Clause
 from cdcwire_conformance.corpus.derive import SIGN
-from cdcwire_conformance.corpus.json_form import json_text
-from cdcwire_conformance.corpus.rebuild import case_hexdump
+from cdcwire_conformance.corpus.rebuild import case_hexdump, json_text
 from cdcwire_conformance.output.html.cases import case_facts, lines_of, shortened
 from cdcwire_conformance.output.html.render import render_template
 from cdcwire_conformance.output.results.history import Reader

@@ -23,8 +23,7 @@ from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 
 COLUMNS = (
     Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),

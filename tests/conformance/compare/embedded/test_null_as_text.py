@@ -15,8 +15,7 @@ from cdcwire.model.events import Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType, TextType
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 
 START = 441349361156227074
 ID = Column("id", IntType(32), "int(11)", False, roles=frozenset({"primary", "handle"}))

@@ -11,8 +11,7 @@ from cdcwire.files.stores import LocalStore
 from cdcwire.model.events import Event, Image, Position, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column, IntType
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, write_prefix
 
 ID = Column("id", IntType(32), "int(11)", False, roles=frozenset({"primary", "handle"}))
 START = 441349361156227074

@@ -36,9 +36,16 @@ from cdcwire_conformance.formats.craft.known_wrong import (
     groups_by_position,
     wire_faults,
 )
-from cdcwire_conformance.formats.craft.mutations import COLUMN, GROUP, has_bytes, is_null, is_one
+from cdcwire_conformance.formats.craft.mutations import (
+    COLUMN,
+    GROUP,
+    TablesLayout,
+    has_bytes,
+    is_null,
+    is_one,
+    rewriter,
+)
 from cdcwire_conformance.formats.craft.suite import CLAIM, mend_version_or_text
-from cdcwire_conformance.formats.craft.table_mutations import TablesLayout, rewriter
 from cdcwire_conformance.known_wrong.decoder import KnownWrong, right, wrong_decoder
 from cdcwire_conformance.known_wrong.lenient import Liberties
 from cdcwire_conformance.suite import FormatSuite, SizeFacts

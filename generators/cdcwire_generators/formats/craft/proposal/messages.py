@@ -26,7 +26,7 @@ from cdcwire.formats.craft.proposal.message import (
     UnknownEvent,
     UnknownGroup,
 )
-from cdcwire_generators.formats.craft.loose_varints import LooseVarints
+from cdcwire_generators.formats.craft.messages import LooseVarints
 from cdcwire_generators.strategies.names import column_names, names
 from cdcwire_generators.strategies.wire_columns import (
     MAX_INT64,
