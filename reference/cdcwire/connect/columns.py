@@ -293,8 +293,7 @@ def _wrapped(value: int) -> int:
 def _decimal_plan(kind: kinds.DecimalType, source: str | None, style: Style) -> ColumnPlan:
     if style.is_cdl:
         return ColumnPlan(cdc_schema(style, types.CDC_DECIMAL), _decimal_text)
-    came_precise = kind.precision is None and source == types.CONNECT_DECIMAL
-    if came_precise and kind.scale is not None and kind.scale == style.precise_scale:
+    if kind == style.precise_kind and source == types.CONNECT_DECIMAL:
         style = replace(style, decimals="precise")
     if style.decimals == "string":
         return ColumnPlan(Schema("string"), _debezium_decimal_text)

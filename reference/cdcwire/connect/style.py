@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.schema import Schema
-from cdcwire.model.kinds import Value
+from cdcwire.model.kinds import DecimalType, Value
 
 Way: TypeAlias = Literal["cdl-1.0", "cdl-2.0", "debezium"]
 DecimalMode: TypeAlias = Literal["auto", "precise", "string", "double"]
@@ -33,8 +33,8 @@ Convert: TypeAlias = Callable[[Value], Value]
 class Style:
     """How a producer writes its columns. ``name_prefix``: the part before ``.cdc.data``.
 
-    ``precise_scale``: a decimal without precision that came as a Decimal of this scale is one in
-    every mode. Money by Debezium 1.4 and BIGINT UNSIGNED by Vitess are such decimals.
+    ``precise_kind``: decimals of this kind that came as a Decimal are one in every mode. Money by
+    Debezium 1.4 and BIGINT UNSIGNED are such decimals.
     ``labels``: which commas and backslashes of labels have a backslash before them. ``least``: in
     the list of labels, those that would be misread; ``listed``: all in the list; ``sent``: also
     those in values of enums. ``has_whole_bits``: a bit string has the bytes of its column's length;
@@ -60,7 +60,7 @@ class Style:
     maps: HstoreMode = "map"
     placeholder: str = ""
     with_defaults: bool = False
-    precise_scale: int | None = None
+    precise_kind: DecimalType | None = None
     labels: LabelForm = "least"
     has_whole_bits: bool = False
     unsigned: UnsignedMode | Literal["as sent"] = "auto"

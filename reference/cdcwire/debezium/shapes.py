@@ -24,6 +24,7 @@ from cdcwire.debezium.connectors import (
 )
 from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Extra, Table
+from cdcwire.model.kinds import DecimalType
 
 OLDEST: Version = (1, 4)
 # The full versions of the dialects: those that were measured, else the first ones. 3.7 has no
@@ -121,7 +122,7 @@ class Shape:
             style,
             placeholder=settings.placeholder if self.source.has_placeholder else "",
             with_defaults=self.version >= self.source.defaults_since,
-            precise_scale=self._precise_scale(),
+            precise_kind=self._precise_kind(style),
             has_whole_bits=self.source is not POSTGRESQL,
             # With a schema, milliseconds would only be less: they don't hold MySQL's longest times.
             has_short_times=self.source.has_short_times and not has_schemas,
@@ -133,10 +134,13 @@ class Shape:
             instant_digits=self._instant_digits(),
         )
 
-    def _precise_scale(self) -> int | None:
+    def _precise_kind(self, style: Style) -> DecimalType | None:
         if self.source is POSTGRESQL and self.version < (1, 5):
-            return MONEY_SCALE
-        return 0 if self.source.has_decimal_texts else None
+            return DecimalType(None, MONEY_SCALE)
+        if self.source.has_decimal_texts:
+            return DecimalType(None, 0)
+        is_unsigned = self.source.has_tinyint and style.unsigned == "precise"
+        return DecimalType(20, 0) if is_unsigned else None
 
     def _instant_digits(self) -> InstantDigits:
         if not self.source.has_tinyint or (2, 0) <= self.version < (2, 7):

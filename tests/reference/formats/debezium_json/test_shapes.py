@@ -143,12 +143,18 @@ def test_source_of_vitess_by_version_is_read_again(version: str) -> None:
     assert read.table == Table("t", "s", key=("id",))
 
 
-def test_a_decimal_that_vitess_sent_as_one_is_written_as_one() -> None:
-    """Its BIGINT UNSIGNED is a Decimal under bigint.unsigned.handling.mode=precise."""
-    column = Column("u", DecimalType(None, 0), source="org.apache.kafka.connect.data.Decimal")
+@pytest.mark.parametrize("mode", ["precise", "string", "double"])
+@pytest.mark.parametrize(("connector", "precision"), [("vitess", None), ("mysql", 20)])
+def test_an_unsigned_integer_that_came_as_a_decimal_is_one_in_every_mode(
+    connector: str, precision: int | None, mode: str
+) -> None:
+    """bigint.unsigned.handling.mode=precise decides, not that of decimals."""
+    kind = DecimalType(precision, 0)
+    column = Column("u", kind, source="org.apache.kafka.connect.data.Decimal")
     image = Image((*COLUMNS, column), (1, "x", Decimal(7)))
-    event = replace(change("vitess", shard="-80", vgtid="[]"), after=image)
-    assert written(event)["payload"]["after"]["u"] == "Bw=="
+    event = replace(change(connector, shard="-80", vgtid="[]"), after=image)
+    options = {"decimal_handling_mode": mode, "bigint_unsigned_handling_mode": "precise"}
+    assert written(event, **options)["payload"]["after"]["u"] == "Bw=="
 
 
 @pytest.mark.parametrize("mode", ["precise", "double"])
