@@ -207,7 +207,7 @@ def _input(title: str, found: InputRecord) -> _Input:
     ]
     numbers = (("Messages", found.messages), ("Rows", found.rows))
     facts += [(name, f"{number:,}") for name, number in numbers if number is not None]
-    facts += [(each.name.capitalize(), f"{each.first} to {each.last}") for each in found.bounds]
+    facts += [(f"Range of {each.name}", f"{each.first} to {each.last}") for each in found.bounds]
     if found.checkpoint is not None:
         facts.append(("Checkpoint", str(found.checkpoint)))
     files = [

@@ -164,6 +164,14 @@ def test_hostile_texts_stay_text(hostile: Results) -> None:
     assert json.loads(found[1])["rows"]
 
 
+def test_page_has_no_empty_column(hostile: Results) -> None:
+    pytest.importorskip("jinja2")
+    text = html_text(hostile)
+    assert "<th>First case</th></tr>" in text
+    assert '<th class="number">stored cases</th>' in text
+    assert "malformed cases" not in text
+
+
 def test_page_loads_nothing_from_elsewhere(hostile: Results) -> None:
     pytest.importorskip("jinja2")
     text = html_text(hostile)

@@ -258,8 +258,9 @@ function answerParts(row) {
     parts.push(title("Readers"), scroll(make("table", {}, make("tbody", {}, ...answers))));
   }
   if (row.differences) {
-    const head = ["Where", "Expected", "Got", "Hint"].map((text) => make("th", {}, text));
-    const lines = row.differences.map((cells) => make("tr", {}, ...cells.map((text) => make("td", { class: "value" }, text))));
+    const names = ["Where", "Expected", "Got", "Hint"].slice(0, row.differences.some((cells) => cells[3]) ? 4 : 3);
+    const head = names.map((text) => make("th", {}, text));
+    const lines = row.differences.map((cells) => make("tr", {}, ...names.map((_, at) => make("td", { class: "value" }, cells[at]))));
     parts.push(scroll(make("table", { class: "differences" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines))));
     if (row.more) parts.push(make("p", { class: "dim" }, `and ${row.more} more differences`));
   }

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import quote
 
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
 
 State: TypeAlias = Literal["good", "bad", "none"]
@@ -41,6 +42,19 @@ class Matrix:
     title: str
     columns: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
+
+    def without_empty_columns(self) -> Matrix:
+        """Return the matrix without the columns that have no text in any row."""
+        kept = [
+            at for at in range(len(self.columns)) if any(row.cells[at].text for row in self.rows)
+        ]
+
+        def narrowed(row: MatrixRow) -> MatrixRow:
+            cells = tuple(row.cells[at] for at in kept)
+            return MatrixRow(row.title, cells, tuple(map(narrowed, row.parts)))
+
+        columns = tuple(self.columns[at] for at in kept)
+        return Matrix(self.title, columns, tuple(map(narrowed, self.rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +117,9 @@ def reader_matrix(title: str, readers: Sequence[str], rows: Sequence[Mapping[str
     for row in rows:
         by_format.setdefault(row["format"], []).append(row)
     lines = []
-    for name, found in by_format.items():
+    places = {name: place for place, name in enumerate(FORMAT_NAMES)}
+    for name in sorted(by_format, key=lambda name: places.get(name, len(places))):
+        found = by_format[name]
         by_clause: dict[str, list[Mapping[str, Json]]] = {}
         for row in found:
             for clause in row["clauses"]:

@@ -166,7 +166,7 @@ def _counts(results: Results, rows: Sequence[Mapping[str, Json]]) -> Matrix:
             )
         )
     columns = ("stored cases", "malformed cases", *others)
-    return Matrix("Passed of those asked", columns, tuple(lines))
+    return Matrix("Passed of those asked", columns, tuple(lines)).without_empty_columns()
 
 
 def _is_derived(row: Mapping[str, Json]) -> bool:
