@@ -17,6 +17,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from threading import Lock, local
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
@@ -32,7 +33,7 @@ from cdcwire.arguments import (
 )
 from cdcwire.changes import Bad, Change, OnError, feed_rows, typed_change
 from cdcwire.core.client_records import message_of, place_of
-from cdcwire.core.context import Compression, Context, with_sent_tables
+from cdcwire.core.context import Compression, Context, RemoteSchemas, with_sent_tables
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
 from cdcwire.core.message import KafkaMessage, Message
@@ -181,12 +182,22 @@ class Decoder(Generic[ChangeT]):
         for record in records:
             yield from self.decode(record)
 
+    async def adecode(self, record: object, /) -> list[ChangeT | SchemaChange | Progress | Marker]:
+        """Return what ``decode`` returns. Other tasks go on while a schema registry is asked.
+
+        Raises: as ``decode``.
+        """
+        schemas = self._context.schemas
+        if isinstance(schemas, RemoteSchemas):
+            return await schemas.call(partial(self.decode, record))
+        return self.decode(record)
+
     async def aiter(
         self, records: AsyncIterable[object], /
     ) -> AsyncIterator[ChangeT | SchemaChange | Progress | Marker]:
-        """Yield the changes and other events of the records of an asyncio client, as ``iter``."""
+        """Yield the changes and other events of records, as ``adecode`` returns them."""
         async for record in records:
-            for change in self.decode(record):
+            for change in await self.adecode(record):
                 yield change
 
     def rows(self, records: Iterable[object], /) -> Iterator[ChangeT]:

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table, TableName, full_schema
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,17 @@ def with_sent_tables(context: Context, tables: Iterable[Table]) -> Context:
 
 
 SchemaId: TypeAlias = "int | str"
+
+
+class RemoteSchemas(Mapping[str, str]):
+    """Schemas that a registry gives: looking one up may wait for an answer."""
+
+    @abstractmethod
+    async def call(self, function: Callable[[], Result], /) -> Result:
+        """Return the result of a function that looks schemas up, without stopping the event loop.
+
+        A look-up that has to wait stops the function, which is called again after the answer.
+        """
 
 
 @dataclass(frozen=True, slots=True)

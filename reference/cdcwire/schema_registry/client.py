@@ -87,6 +87,10 @@ class ConfluentRegistry:
         """How many requests were sent so far; what is remembered needs none."""
         return self._transport.requests
 
+    def remembers(self, schema_id: SchemaId) -> bool:
+        """Return whether the text of an id needs no request."""
+        return schema_id in self._texts
+
     def get(self, schema_id: SchemaId) -> str | None:
         """Return the text of an id, None if the registry says that there is none.
 

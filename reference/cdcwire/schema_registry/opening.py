@@ -8,19 +8,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cdcwire.apache_avro.registries import MAX_SCHEMA_BYTES
+from cdcwire.core.context import RemoteSchemas, Result, SchemaId
 from cdcwire.files.local_files import open_inside
 from cdcwire.schema_registry.address import RegistryError, parse_address
 from cdcwire.schema_registry.client import ConfluentRegistry
 from cdcwire.schema_registry.http import MAX_ANSWER_BYTES
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 _LIKE_ADDRESS = re.compile(r"@|://|:\d+(?:/|$)")
 
 
-class Schemas(Mapping[str, str]):
+class _RequestNeeded(Exception):
+    """A look-up would have to wait for an answer."""
+
+    def __init__(self, schema_id: SchemaId) -> None:
+        super().__init__(schema_id)
+        self.schema_id = schema_id
+
+
+class Schemas(RemoteSchemas):
     """Texts by the text of their ids, asked for when they are needed: for reading messages.
 
     A registry does not list its schemas, so that what needs them all, as encoding does, is refused.
@@ -28,13 +43,48 @@ class Schemas(Mapping[str, str]):
 
     def __init__(self, registry: ConfluentRegistry) -> None:
         self.registry = registry
+        self._of_thread = threading.local()  # answers, in a thread that may not wait for more
 
     def __getitem__(self, name: str) -> str:
         is_number = name.isascii() and name.isdigit() and len(name) <= 10
-        text = self.registry.get(int(name) if is_number else name)
+        text = self._text(int(name) if is_number else name)
         if text is None:
             raise KeyError(name)
         return text
+
+    def _text(self, schema_id: SchemaId) -> str | None:
+        answers: dict[SchemaId, str | None] | None = getattr(self._of_thread, "answers", None)
+        if answers is None or self.registry.remembers(schema_id):
+            return self.registry.get(schema_id)
+        if schema_id not in answers:
+            raise _RequestNeeded(schema_id)
+        return answers[schema_id]
+
+    async def call(self, function: Callable[[], Result], /) -> Result:
+        """Return the result of a function that looks schemas up, without stopping the event loop.
+
+        One thread waits for the answers, so that concurrent tasks fetch an id once.
+        """
+        from asyncio import get_running_loop
+
+        answers: dict[SchemaId, str | None] = {}
+        while True:
+            self._of_thread.answers = answers
+            try:
+                return function()
+            except _RequestNeeded as needed:
+                wanted = needed.schema_id
+            finally:
+                self._of_thread.answers = None
+            answers[wanted] = await get_running_loop().run_in_executor(
+                self._waiting, self.registry.get, wanted
+            )
+
+    @cached_property
+    def _waiting(self) -> Executor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(1, "cdcwire-registry")
 
     def __iter__(self) -> Iterator[str]:
         raise self._unlisted()

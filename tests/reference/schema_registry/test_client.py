@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import logging
@@ -9,7 +10,7 @@ import shutil
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,7 @@ pytest.importorskip("urllib3", reason="the extra registry is not installed")
 
 from urllib3.exceptions import SSLError
 
+from cdcwire import DecodeError, Decoder, RowChange
 from cdcwire.core.context import Context, SchemaId
 from cdcwire.formats.avro import FORMAT
 from cdcwire.schema_registry import (
@@ -32,6 +34,7 @@ from cdcwire.schema_registry import (
     parse_address,
 )
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.corpus.store import load_case
 
 TEXT = '{"type":"record","name":"t","namespace":"default.s","fields":[]}'
 QUICK = RetryPolicy(connect=5.0, answer=5.0, tries=3)
@@ -638,3 +641,114 @@ def test_writing_by_a_mapping_of_a_registry_is_refused(server: Server) -> None:
     with pytest.raises(RegistryError, match="does not list its schemas"):
         list(FORMAT.from_events([], context=context))
     assert not server.requests
+
+
+CASE = load_case("avro/before/update")
+UPDATE = CASE.messages[0]
+
+
+def avro_decoder(url: str) -> Decoder[RowChange]:
+    return Decoder("avro", options=CASE.options, schemas=open_schemas(url))
+
+
+def give_schemas(server: Server) -> None:
+    """Answer with the schemas of the case, after a moment."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        server.is_over.wait(0.1)
+        text = CASE.context().schemas[handler.path.rpartition("/")[2]]
+        body = json.dumps({"schema": text}).encode()
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    server.answers = [answer]
+
+
+def test_concurrent_tasks_fetch_a_schema_once(server: Server) -> None:
+    give_schemas(server)
+    decoder = avro_decoder(server.url)
+
+    async def decode_all() -> list[object]:
+        return await asyncio.gather(*[decoder.adecode(UPDATE) for _ in range(5)])
+
+    wanted = list(FORMAT.to_events(UPDATE, context=CASE.context()))
+    for _ in range(2):  # each with a separate event loop
+        assert asyncio.run(decode_all()) == [wanted] * 5
+    paths = [each.path for each in server.requests]
+    assert sorted(paths) == sorted(set(paths))
+    assert len(paths) == 2
+
+
+def test_event_loop_goes_on_while_a_registry_is_asked(server: Server) -> None:
+    """The registry answers once another task has run."""
+    has_run = threading.Event()
+    give_schemas(server)
+    [give] = server.answers
+    assert callable(give)
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        assert has_run.wait(10)
+        give(handler)
+
+    server.answers = [answer]
+
+    async def run_both() -> int:
+        decoding = asyncio.create_task(read())
+        await asyncio.to_thread(server.requests_when, 1)
+        has_run.set()
+        return await decoding
+
+    async def read() -> int:
+        return len([change async for change in avro_decoder(server.url).aiter(records())])
+
+    async def records() -> AsyncIterator[object]:
+        yield UPDATE
+
+    assert asyncio.run(run_both()) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(404, DecodeError), (401, RegistryError)], ids=["unknown", "refused"]
+)
+def test_errors_are_those_of_decoding_without_an_event_loop(
+    server: Server, status: int, error: type[Exception]
+) -> None:
+    server.answers = [(status, {"error_code": 40403, "message": "no"})]
+    decoder = avro_decoder(server.url)
+    with pytest.raises(error) as expected:
+        decoder.decode(UPDATE)
+    asked = len(server.requests)
+    with pytest.raises(error) as caught:
+        asyncio.run(decoder.adecode(UPDATE))
+    assert str(caught.value) == str(expected.value)
+    assert len(server.requests) == asked + 1
+
+
+def test_broken_record_is_reported_in_the_thread_of_the_event_loop(server: Server) -> None:
+    server.answers = [(404, {"error_code": 40403, "message": "no"})]
+    threads: list[threading.Thread] = []
+    decoder = Decoder(
+        "avro",
+        options=CASE.options,
+        schemas=open_schemas(server.url),
+        on_error=lambda bad: threads.append(threading.current_thread()),
+    )
+    assert asyncio.run(decoder.adecode(UPDATE)) == []
+    assert threads == [threading.current_thread()]
+
+
+def test_decoding_outside_of_tasks_may_wait(server: Server) -> None:
+    """A task may call ``decode`` while another one waits for a schema."""
+    give_schemas(server)
+    decoder = avro_decoder(server.url)
+
+    async def run_both() -> int:
+        waiting = asyncio.create_task(decoder.adecode(UPDATE))
+        await asyncio.sleep(0)
+        found = decoder.decode(UPDATE)
+        assert await waiting == found
+        return len(found)
+
+    assert asyncio.run(run_both()) == 1
