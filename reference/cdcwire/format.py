@@ -12,7 +12,7 @@ from functools import partial
 from importlib import import_module
 from threading import local
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from cdcwire.core.comparing import Comparing
 from cdcwire.core.compiled import FastDecoder, FastEncoder
@@ -161,6 +161,10 @@ class Format:
 
     def __repr__(self) -> str:
         return f"<Format {self.name}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the name in IPython and Hypothesis, which print every field otherwise."""
+        printer.text(repr(self))
 
     def __reduce__(self) -> tuple[Callable[[str], Format], tuple[str]]:
         """Return how another process gets the format: by its module, as functions can't travel."""

@@ -39,6 +39,7 @@ from cdcwire_generators.strategies import (
     names,
     option_settings,
     row_changes,
+    samples,
     tables,
     values,
     values_of_kind,
@@ -49,6 +50,11 @@ LATE_COLUMN = Column("late", IntType(32), nullable=True)
 NO_ROLES: frozenset[Role] = frozenset()
 LONG_SEARCH = settings(max_examples=10_000, database=None, derandomize=True)
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def test_strategy_of_a_format_prints_its_name() -> None:
+    """Hypothesis prints a strategy that draws nothing, or an object that fails."""
+    assert repr(samples(get_format("craft"))) == "samples(<Format craft>)"
 
 
 @pytest.mark.parametrize(
