@@ -268,6 +268,8 @@ def _integer_plan(kind: kinds.IntType, source: str | None, style: Style) -> Colu
         return value
 
     if not kind.unsigned:
+        if source == types.INTEGER_TEXT:
+            return ColumnPlan(Schema("string"), lambda value: str(checked(value)))
         return ColumnPlan(Schema(_SIGNED[kind.bits]), checked)
     if kind.bits != 64:
         return ColumnPlan(Schema(_WIDER[kind.bits]), checked)

@@ -27,7 +27,7 @@ from cdcwire.mysql.types import is_boolean_source
 _WITHOUT_OFFSET = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?", re.ASCII)
 # Without version: the value shows the form. The parameter names that of numbers, if they have one.
 _NUMBERS = "numbers"
-_TEXTS = "texts"  # on an unsigned integer: its text is digits, not a Decimal
+_TEXTS = "texts"  # on an integer: it may also be sent as digits
 _MAPS = "maps"  # on JSON: it may also be sent as a map of texts
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
@@ -81,6 +81,8 @@ def _defined(column: Column, style: Style) -> Schema:
             return replace(_INSTANT, optional=schema.optional)
         case kinds.TimestampType() if schema.name is None and style.way == "cdl-1.0":
             return replace(_CDL_INSTANT, optional=schema.optional)
+        case kinds.IntType() if style.has_integer_texts:
+            return _with_parameter(schema, _TEXTS, "true")
         case kinds.IntType(64, True) if not style.is_cdl:
             texts = ((_TEXTS, "true"),) if style.unsigned == "string" else None
             return Schema("int64", schema.optional, types.UNSIGNED_64, parameters=texts)
@@ -137,9 +139,9 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
     An instant is a ZonedTimestamp. CDL 1.0 sends numbers: Connect's Timestamp. A text without
     offset stays text: the encoder writes it where the zone is not known. An unsigned integer of 64
     bits may be a number or a Decimal, and a decimal may be its text. A number in a boolean column
-    is MySQL's TINYINT(1), ``true`` is a converter's or a BIT(1). TiCDC's vectors are texts, MySQL's
-    are arrays. PostgreSQL's hstore is a text of JSON or a map of texts. A type that the definition
-    does not name is what the value shows.
+    is MySQL's TINYINT(1), ``true`` is a converter's or a BIT(1). Oracle's integers may be digits or
+    doubles. TiCDC's vectors are texts, MySQL's are arrays. PostgreSQL's hstore is a text of JSON or
+    a map of texts. A type that the definition does not name is what the value shows.
     """
     match schema.name, value:
         case types.ZONED_TIMESTAMP, _ if schema.version is None:
@@ -150,6 +152,11 @@ def sent_form(schema: Schema, value: JsonValue) -> Schema:
             return replace(_UNSIGNED, optional=schema.optional)
         case types.UNSIGNED_64, Number() if _is_beyond_int64(value):
             return replace(_UNSIGNED, optional=schema.optional)
+        case None, str() if schema.parameter(_TEXTS):
+            digits = Schema("string", schema.optional, types.INTEGER_TEXT)
+            return _with_parameter(digits, types.DEFINED, schema.type)
+        case None, Number() if schema.parameter(_TEXTS) and not value.is_integer:
+            return Schema("double", schema.optional)
         case types.CONNECT_DECIMAL, str() if _is_decimal_text(schema, value):
             return replace(schema, type="string", name=types.DECIMAL_TEXT, version=None)
         case types.UNTYPED, JsonObject():

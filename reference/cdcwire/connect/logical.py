@@ -204,7 +204,7 @@ def _string_kind(schema: Schema) -> kinds.Type:
         return kinds.DecimalType()
     if types.is_cdc_timestamp(schema.name):
         return kinds.DatetimeType()
-    if schema.name == types.DECIMAL_TEXT:
+    if schema.name in (types.DECIMAL_TEXT, types.INTEGER_TEXT):
         return parse_kind(schema.parameter(types.DEFINED) or "decimal")
     if schema.name is not None and schema.name.startswith(types.BYTES_TEXT):
         return kinds.BytesType()
@@ -283,7 +283,7 @@ def _bounded(schema: Schema) -> Convert:
     """Return what refuses values that the definition of a column can't hold."""
     kind = parse_kind(schema.parameter(types.DEFINED) or "")
     convert: Convert = as_it_is
-    if schema.name == types.DECIMAL_TEXT:
+    if schema.name in (types.DECIMAL_TEXT, types.INTEGER_TEXT):
         convert = read_digits if isinstance(kind, kinds.IntType) else read_decimal_text
     elif schema.name == types.BITS:
         convert = _bits

@@ -7,6 +7,7 @@ Java 19 and later writes them.
 from __future__ import annotations
 
 import math
+import re
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from math import frexp
 from typing import Literal
@@ -17,6 +18,7 @@ from cdcwire.model.floats import read_float32
 
 MAX_DECIMAL_BYTES = 65536  # 157,000 digits; PostgreSQL stops at 147,455
 _MAX_DIGITS = 157000
+_DIGITS = re.compile("-?[0-9]{1,20}")
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
@@ -43,8 +45,8 @@ def unscaled_bytes(value: Decimal, scale: int, clause: str) -> bytes:
 
 
 def read_digits(text: str) -> int | str:
-    """Return digits alone as a number, up to 20 of them; any other text stays text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 20 else text
+    """Return digits as a number, up to 20 of them; any other text stays text."""
+    return int(text) if _DIGITS.fullmatch(text) else text
 
 
 def java_float_text(value: float, bits: Literal[32, 64]) -> str:

@@ -28,7 +28,7 @@ _ONE_UNIT: dict[TimeMode, kinds.TemporalForm] = {"microseconds": "us", "nanoseco
 def is_other_time(kind: kinds.Type, source: str, style: Style) -> bool:
     """Return whether the option for times asks for another form than the one that came."""
     if style.times == "adaptive_time_microseconds":
-        return source in (types.TIME, types.CONNECT_TIME)
+        return source in (types.TIME, types.CONNECT_TIME, types.NANO_TIME)
     names = _ONE_FORM.get(style.times)
     is_time = isinstance(kind, (kinds.DateType, kinds.TimeType, kinds.DatetimeType))
     return names is not None and is_time and source not in names
@@ -66,7 +66,7 @@ def _time_plan(kind: kinds.TimeType, style: Style) -> ColumnPlan:
         names["ms"] = types.CONNECT_TIME
     elif style.times == "connect":
         unit, names["ms"] = "ms", types.CONNECT_TIME
-    elif style.times == "adaptive_time_microseconds" and unit == "ms":
+    elif style.times == "adaptive_time_microseconds":
         unit = "us"
     unit = _ONE_UNIT.get(style.times, unit)
     base: ConnectType = "int32" if unit == "ms" else "int64"

@@ -47,6 +47,7 @@ UNTOLD_TIME = "time of milliseconds or microseconds"  # where a definition does 
 TINY_BOOLEAN = "tinyint(1)"  # on a boolean, where a definition says that it holds any int8
 UNSIGNED_64 = "int64 unsigned"  # on an int64 that a definition says to be unsigned: it wraps
 DECIMAL_TEXT = "decimal"  # on the text of a decimal, where a definition says that it is one
+INTEGER_TEXT = "integer as digits"  # on a text, where a definition says that it is an integer
 BYTES_TEXT = "bytes as "  # with the mode, on the text of bytes, where a definition says so
 # Parameters of schemas that definitions give. No message has them: JSON has no lone surrogate.
 DEFINED = "\udfffdefined"  # the kind of a definition, which bounds the values

@@ -73,6 +73,7 @@ class SourceOf:
     ``has_mysql_instants``: it sent instants as MySQL's text before 3.6.
     ``has_decimal_texts``: decimals are texts in every ``decimal.handling.mode``, and so are
     unsigned integers of 64 bits, unless their mode is another.
+    ``has_integer_texts``: since 3.3 most integers follow ``decimal.handling.mode`` as decimals do.
     ``has_short_times``: times of up to three digits after the second are in milliseconds.
     """
 
@@ -95,6 +96,7 @@ class SourceOf:
     has_tinyint: bool = False
     has_plain_json: bool = False
     has_decimal_texts: bool = False
+    has_integer_texts: bool = False
     has_short_times: bool = False
     has_mysql_instants: bool = False
 
@@ -185,6 +187,7 @@ ORACLE = SourceOf(
         Member("txSeq", "int64", "tx_seq", since=(3, 2)),
     ),
     counts_by_database=True,
+    has_integer_texts=True,
 )
 DB2 = SourceOf(
     "db2",

@@ -281,7 +281,11 @@ class Settings(ConnectSettings):
         """How columns of a connector are written in messages without schema; None: not known."""
         if source is None:
             return replace(self.style, has_short_times=None)
-        return replace(self.style_of(source), has_short_times=source.has_short_times)
+        return replace(
+            self.style_of(source),
+            has_short_times=source.has_short_times,
+            has_integer_texts=source.has_integer_texts,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
-from cdcwire.debezium.connectors import DB2, INFORMIX, MYSQL, ORACLE, SQLSERVER
+from cdcwire.connect.definitions import defined_struct
+from cdcwire.connect.style import Style
+from cdcwire.core.context import Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import event_of
+from cdcwire.debezium.connectors import DB2, INFORMIX, MYSQL, ORACLE, SQLSERVER, source_of
 from cdcwire.debezium.declared_types import declared_column, has_own_types
+from cdcwire.formats.debezium_json.format import FORMAT
+from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kind_text import kind_text
 
 TIME = "io.debezium.time."
@@ -103,3 +114,51 @@ def test_types_of_informix(name: str, length: int | None, scale: int | None, kin
 
 def test_types_of_mysql_are_read_as_mysql_declares_them() -> None:
     assert not has_own_types(MYSQL)
+
+
+def of_row(connector: str, text: str) -> tuple[KafkaMessage, Context]:
+    """Return a message without schema, and the definition that ``tableChanges`` gives."""
+    source = {"version": "3.6.1.Final", "connector": connector, "name": "n", "ts_ms": 1, "db": "d"}
+    value = {"before": None, "after": {"n": None}, "source": source, "op": "c", "ts_ms": 2}
+    source |= {"schema": "s", "table": "t"}
+    sent = json.dumps(value).replace('"n": null', f'"n": {text}')
+    column = declared_column(source_of(connector), "n", "NUMERIC", 9, 0)
+    table = Table("t", "s", "d", columns=(replace(column, nullable=True),), key=())
+    options = {"schemas-enable": "false", "decimal-handling-mode": "string"}
+    return KafkaMessage(None, sent.encode()), Context(options, tables=(table,))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [("7", "int32", 7), ('"7"', "int32", 7), ('"-7"', "int32", -7), ("7.0", "float64", 7.0)],
+)
+def test_integer_of_oracle_is_sent_in_the_mode_of_decimals(
+    text: str, kind: str, value: float
+) -> None:
+    message, context = of_row("oracle", text)
+    decode = FORMAT.decoder(context)
+    for _ in range(3):
+        (row,) = decode(message)
+        event = event_of(row)
+        assert isinstance(event, RowChange)
+        assert event.after is not None
+        assert (event.after["n"], kind_text(event.after.columns[0].type)) == (value, kind)
+        (written,) = FORMAT.from_events([event], context=context)
+        assert isinstance(written, KafkaMessage)
+        assert f'"after":{{"n":{text}}}'.encode() in (written.value or b"")
+
+
+@pytest.mark.parametrize("text", ['"x"', '"1.5"', '"2147483648"', '""', "true"])
+def test_text_that_is_not_an_integer_of_the_definition_is_refused(text: str) -> None:
+    message, context = of_row("oracle", text)
+    with pytest.raises(DecodeError) as caught:
+        list(FORMAT.to_events(message, context=context))
+    assert caught.value.path == ("value", "after", "n")
+    with pytest.raises(DecodeError):
+        list(FORMAT.decoder(context)(message))
+
+
+def test_time_of_seven_digits_is_in_microseconds_in_their_mode() -> None:
+    column = declared_column(SQLSERVER, "c", "time", 16, 7)
+    style = Style("debezium", times="adaptive_time_microseconds")
+    assert defined_struct((column,), style).fields[0].schema.name == f"{TIME}MicroTime"
