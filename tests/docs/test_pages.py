@@ -43,7 +43,7 @@ GENERATED = ("reference/command-line.md", "reference/options.md")  # by docs/pre
 _LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 _IN_NAVIGATION = re.compile(r"^ +- (?:[^:\n]+: )?(\S+\.md)$", re.MULTILINE)
 _MOST_IN_NAVIGATION = 30
-_CALLOUT = re.compile(r"^(?:[①-⑳]| ) ", re.MULTILINE)
+_CALLOUT = re.compile(r"^(?:[①-⑩❶-❿]| ) ", re.MULTILINE)
 _BLOCK = re.compile(
     r"(?P<reason><!-- not run[^>]*?: [^>]+ -->\n)?"
     r"^```(?P<language>console|python|sh|sql|bash|json|toml)(?: title=\"(?P<title>[^\"]+)\")?\n"
@@ -211,7 +211,7 @@ def test_readme_names_all_verbs_and_formats() -> None:
 def without_callouts(shown: str) -> str:
     """Return a console block without its callouts, which are a column before the output."""
     command, _, output = shown.partition("\n")
-    has_callouts = re.search("^[①-⑳] ", output, re.MULTILINE)
+    has_callouts = re.search("^[①-⑩❶-❿] ", output, re.MULTILINE)
     return f"{command}\n{_CALLOUT.sub('', output) if has_callouts else output}"
 
 

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from cdcwire.cli.context import UsageError
 from cdcwire.console.problems import format_argument
@@ -54,30 +55,41 @@ examples:
   cdcwire corpus check
 """
 
+_FORMATS: dict[str, Any] = {
+    "nargs": "*",
+    "type": format_argument,
+    "metavar": "FORMAT",
+    "help": "only these formats (default: all)",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verbs of ``cdcwire corpus`` and their arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     listing = _verb(verbs, "list", _list, "list the cases")
-    listing.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
+    listing.add_argument("formats", **_FORMATS)
     listing.add_argument("--clause", metavar="ID", help="only cases of this clause")
-    listing.add_argument("--level", choices=("must", "should", "may", "unspecified"))
+    listing.add_argument(
+        "--level",
+        choices=("must", "should", "may", "unspecified"),
+        help="only cases of this level",
+    )
     listing.add_argument(
         "--match", metavar="PATTERN", help="only ids like this: 'canal-json/ddl/*'"
     )
     listing.add_argument("--json", action="store_true", help="print one JSON object per line")
     showing = _verb(verbs, "show", _show, "print a case: what it says, its events and its bytes")
-    showing.add_argument("id", metavar="ID")
+    showing.add_argument("id", metavar="ID", help="of the case: canal-json/values/year")
     copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")
-    copying.add_argument("folder", metavar="DIR")
-    copying.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
+    copying.add_argument("folder", metavar="DIR", help="a new directory")
+    copying.add_argument("formats", **_FORMATS)
     exporting = _verb(verbs, "export", _export, "write all cases as JSON lines, without Python")
     exporting.description = (
         "Write the stored and the derived cases as lines of JSON. Schemas, the rules of "
         "comparison and checksums are added. The target is a new .zip file or a new folder."
     )
-    exporting.add_argument("target", metavar="FILE|DIR")
-    exporting.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
+    exporting.add_argument("target", metavar="FILE|DIR", help="a new .zip file, or a new directory")
+    exporting.add_argument("formats", **_FORMATS)
     exporting.add_argument(
         "--no-derived", action="store_true", help="leave out the cases that rules derive"
     )
@@ -94,11 +106,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"name of the package, for Go the path of the module (default: {DEFAULT_NAME})",
     )
     for name, run_verb, help_text in (
-        ("features", _features, "list what a testee may decline of a format"),
-        ("choices", _choices, "list what a format leaves open, and the choices there are"),
+        ("features", _features, "list the features of a format, which a testee may decline"),
+        ("choices", _choices, "list the choices that a format leaves to a decoder"),
     ):
         naming = _verb(verbs, name, run_verb, help_text)
-        naming.add_argument("formats", nargs="*", type=format_argument, metavar="FORMAT")
+        naming.add_argument("formats", **_FORMATS)
     _verb(verbs, "check", _check, "check that cases, bytes, pages and codecs agree")
     rebuilding = _verb(verbs, "rebuild", _rebuild, "regenerate hexdumps, checksums and the index")
     rebuilding.add_argument(
@@ -203,8 +215,8 @@ def _features(arguments: argparse.Namespace, root: Path | None) -> int:
         width = max((len(feature.name) for feature in found), default=0)
         print(f"{name}: cases that need a declined feature are not sent")
         for feature in found:
-            line = f"  {feature.name:{width}}  {feature.cases:5} cases  {feature.description}"
-            print(visible(line))
+            number = _cases(feature.cases, 5)
+            print(visible(f"  {feature.name:{width}}  {number}  {feature.description}"))
         print()
     print("every format: cases are sent, and compared without what is declined")
     width = max(map(len, FIELDS))
@@ -221,8 +233,13 @@ def _choices(arguments: argparse.Namespace, root: Path | None) -> int:
         for each in found:
             ours = "  (the reference's)" if each.is_of_reference else ""
             choice = f"{each.subject}: {each.choice}"
-            print(visible(f"  {choice:{width}}  {each.cases:3} cases{ours}"))
+            print(visible(f"  {choice:{width}}  {_cases(each.cases, 3)}{ours}"))
     return 0
+
+
+def _cases(number: int, width: int) -> str:
+    """Return a number of cases, aligned with others below it."""
+    return f"{number:{width}} {'case ' if number == 1 else 'cases'}"
 
 
 def _copy(arguments: argparse.Namespace, root: Path | None) -> int:

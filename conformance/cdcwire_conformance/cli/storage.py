@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         epilog=EXAMPLES,
     )
     add_format_argument(checking)
-    checking.add_argument("prefix", metavar="PREFIX")
+    checking.add_argument("prefix", metavar="PREFIX", help="a directory, or a URL such as s3://…")
     checking.add_argument(
         "--transaction-atomicity",
         choices=("none", "table"),

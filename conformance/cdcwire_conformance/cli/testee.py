@@ -24,8 +24,20 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire testee``."""
-    parser.add_argument("verb", nargs="?", choices=("decode", "encode"))
-    parser.add_argument("format", nargs="?", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument(
+        "verb",
+        nargs="?",
+        choices=("decode", "encode"),
+        metavar="VERB",
+        help="decode or encode: answer one request and end (default: answer until stop)",
+    )
+    parser.add_argument(
+        "format",
+        nargs="?",
+        choices=FORMAT_NAMES,
+        metavar="FORMAT",
+        help="the format of that request",
+    )
     parser.add_argument(
         "--raw", action="store_true", help="standard input is the value alone, not a request"
     )

@@ -70,7 +70,12 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire decode``."""
     add_format_argument(parser, identifies=True)
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="the bytes of one value, messages as JSON lines, or a directory of a feed",
+    )
     parser.add_argument("--hex", action="store_true", help="the files hold hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
     parser.add_argument(

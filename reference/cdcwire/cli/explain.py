@@ -50,7 +50,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire explain``."""
     add_format_argument(parser, identifies=True)
-    parser.add_argument("file", metavar="FILE")
+    parser.add_argument(
+        "file", metavar="FILE", help="the bytes of one value, or messages as JSON lines"
+    )
     parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
     parser.add_argument(

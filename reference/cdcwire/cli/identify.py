@@ -40,7 +40,7 @@ _MOST_MESSAGES = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire identify``."""
-    parser.add_argument("source", metavar="SOURCE")
+    parser.add_argument("source", metavar="SOURCE", help="a file, a directory, a URL or -")
     parser.add_argument(
         "--key", metavar="FILE", help="read the Kafka key of a file of bytes from FILE"
     )

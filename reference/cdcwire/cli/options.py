@@ -31,7 +31,9 @@ _PLACES: dict[ConfigurationKind, str] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire options``."""
-    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument(
+        "format", choices=FORMAT_NAMES, metavar="FORMAT", help="`cdcwire formats` lists them"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,8 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def options_text(format_name: str) -> str:
     """Return the options of a format for people, in the order of their declaration."""
+    options = get_format(format_name).options
+    if not options:
+        return f"{format_name} has no options"
     heading = f"options of {format_name}, given as --option NAME=VALUE"
-    return "\n".join([heading, *_lines(get_format(format_name).options)])
+    return "\n".join([heading, *_lines(options)])
 
 
 def _lines(options: tuple[Option, ...]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from cdcwire.console.visible import shortened
 from cdcwire.model.text import Json
-from cdcwire.registry import FORMAT_NAMES
+from cdcwire.registry import FORMAT_NAMES, unknown_format
 
 MOST = 999_999_999  # of a number without a limit that has a reason
 MOST_JOBS = 256
@@ -50,7 +50,7 @@ def integer_argument(text: str) -> int:
 def format_argument(text: str) -> str:
     """Return the name of a format. Raises: argparse.ArgumentTypeError."""
     if text not in FORMAT_NAMES:
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is not one of {', '.join(FORMAT_NAMES)}")
+        raise argparse.ArgumentTypeError(unknown_format(text))
     return text
 
 

@@ -71,6 +71,17 @@ def test_help_states_each_default(verb: ModuleType) -> None:
     assert silent == []
 
 
+@pytest.mark.parametrize("verb", list(verb_modules()), ids=lambda verb: verb.NAME)
+def test_help_explains_each_argument(verb: ModuleType) -> None:
+    silent = [
+        (parser.prog, action.dest)
+        for parser in parsers(parser_of(verb))
+        for action in parser._actions
+        if not action.help and not isinstance(action, argparse._SubParsersAction)
+    ]
+    assert silent == []
+
+
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Yield a parser and those of its verbs."""
     yield parser

@@ -85,7 +85,7 @@ def test_witness_of_an_unknown_format_is_an_error(capsys: Output) -> None:
     assert main(["witness", "nope"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "'nope' is not one of debezium-json" in shown.err
+    assert "unknown format 'nope'; known: debezium-json" in shown.err
 
 
 def test_show_prints_meaning_and_bytes(golden: Path, capsys: Output) -> None:
