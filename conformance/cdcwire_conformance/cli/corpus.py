@@ -79,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     listing.add_argument("--json", action="store_true", help="print one JSON object per line")
     showing = _verb(verbs, "show", _show, "print a case: what it says, its events and its bytes")
-    showing.add_argument("id", metavar="ID", help="of the case: canal-json/values/year")
+    showing.add_argument(
+        "id", metavar="ID", help="the id of a case, such as canal-json/values/year"
+    )
     copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")
     copying.add_argument("folder", metavar="DIR", help="a new directory")
     copying.add_argument("formats", **_FORMATS)

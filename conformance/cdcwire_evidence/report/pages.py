@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cdcwire.model.text import Json
+from cdcwire.registry import FORMAT_NAMES
 from cdcwire_evidence.report.part import table
 from cdcwire_evidence.report.runs import SAMPLE
 
@@ -166,6 +167,8 @@ def _formats(document: Mapping[str, Json]) -> list[str]:
     decoders = [reader for reader in document["readers"] if reader["kind"] == "decoder"]
     scores = [_scores(reader) for reader in decoders]
     libraries = _libraries(document)
+    order = {name: place for place, name in enumerate(FORMAT_NAMES)}
+    evidence = sorted(document["evidence"], key=lambda each: order.get(each["format"], len(order)))
     rows = [
         (
             each["format"],
@@ -176,15 +179,15 @@ def _formats(document: Mapping[str, Json]) -> list[str]:
             *(_score(score.get(each["format"])) for score in scores),
             libraries.get(each["format"], "-"),
         )
-        for each in document["evidence"]
+        for each in evidence
     ]
     names = (reader["name"] for reader in decoders)
-    head = ("format", "cases", "from a producer", "confirmed by others", "author only", *names)
-    return table((*head, "libraries that people use: cases passed of asked"), rows)
+    head = ("format", "cases", "from a producer", "confirmed by others", "author only")
+    return table((*head, *names, "best of the libraries that people use"), rows)
 
 
 def _libraries(document: Mapping[str, Json]) -> dict[str, str]:
-    """Return the scores of the libraries for each format, best first."""
+    """Return the score of the best library for each format. The chapters have the others."""
     by_format: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for reader in document["readers"]:
         if reader["kind"] == "library":
@@ -192,7 +195,10 @@ def _libraries(document: Mapping[str, Json]) -> dict[str, str]:
                 if score["asked"]:
                     share = score["passed"] / score["asked"]
                     by_format[name].append((-share, f"{reader['name']} {_score(score)}"))
-    return {name: ", ".join(text for _, text in sorted(found)) for name, found in by_format.items()}
+    return {
+        name: min(found)[1] + (f", best of {len(found)}" if len(found) > 1 else "")
+        for name, found in by_format.items()
+    }
 
 
 def _scores(reader: Json) -> dict[str, Json]:
