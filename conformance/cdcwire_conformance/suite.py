@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from cdcwire.core.context import Context
 from cdcwire.registry import package_of
-from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
 from cdcwire_conformance.known_wrong.lenient import Liberties
+from cdcwire_conformance.mutations import FormatRules
 
 if TYPE_CHECKING:
     from cdcwire.arrow.batches import BatchBuilder

@@ -37,6 +37,11 @@ def test_a_long_arrow_has_a_place_in_each_row() -> None:
     assert [len(row) for row in draw_packages.rows(arrows)] == [1, 2, 2]
 
 
+@pytest.mark.parametrize("package", ["cdcwire", "cdcwire_conformance"])
+def test_no_parts_of_a_package_import_each_other(package: str) -> None:
+    assert all(len(box) == 1 for box in draw_packages.boxes(draw_packages.parts_of(package)))
+
+
 @pytest.mark.parametrize("package", draw_packages.PACKAGES)
 def test_picture_is_that_of_the_imports(package: str) -> None:
     stored = draw_packages.picture_of(package).read_text(encoding="utf-8")

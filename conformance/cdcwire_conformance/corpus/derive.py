@@ -36,14 +36,14 @@ from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError, Fault
-from cdcwire_conformance.corpus.mutations.rules import (
+from cdcwire_conformance.corpus.rebuild import explain_message
+from cdcwire_conformance.corpus.store import load_case
+from cdcwire_conformance.known_wrong.lenient import reads
+from cdcwire_conformance.mutations import (
     FormatRules,
     chosen_spans,
     number_changes,
 )
-from cdcwire_conformance.corpus.rebuild import explain_message
-from cdcwire_conformance.corpus.store import load_case
-from cdcwire_conformance.known_wrong.lenient import reads
 from cdcwire_conformance.suite import get_suite
 
 SIGN = "@"

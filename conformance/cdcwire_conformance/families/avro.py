@@ -13,8 +13,8 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span
 from cdcwire.format import Format
 from cdcwire.model.events import Event
-from cdcwire_conformance.corpus.mutations.rules import BOMB_COUNT, Change
 from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, decorator, mending, right
+from cdcwire_conformance.mutations import BOMB_COUNT, Change
 
 _OVERLONG = b"\x80" * 10 + b"\x00"
 _HUGE_LENGTH = 1 << 62

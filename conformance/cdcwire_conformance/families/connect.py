@@ -28,7 +28,6 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Event, Path, RowChange
 from cdcwire.model.kinds import Column, DatetimeType, DateType, Value
-from cdcwire_conformance.corpus.mutations.rules import Change, reads_as_json
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -44,6 +43,7 @@ from cdcwire_conformance.known_wrong.values import (
     float32_as_double,
     names_in_lower_case,
 )
+from cdcwire_conformance.mutations import Change, reads_as_json
 
 LONG_PART = 128  # every byte of a message is alike; its fields are what differs
 _WHITE_SPACE = b" \t\r\n"

@@ -38,7 +38,6 @@ from cdcwire.datahub.frame import crc32c
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Path, RowChange
 from cdcwire.model.kinds import Column, FloatType, IntType, TextType, TimestampType, Value
-from cdcwire_conformance.corpus.mutations.rules import Change, Layer, reads_as_json
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -56,6 +55,7 @@ from cdcwire_conformance.known_wrong.events import (
     halves_as_changes,
 )
 from cdcwire_conformance.known_wrong.values import CUT_VALUES, VALUES, binary_as_base64
+from cdcwire_conformance.mutations import Change, Layer, reads_as_json
 
 MAGIC = b"DHUB"
 FLAGS = ("_before_image_", "_after_image_")

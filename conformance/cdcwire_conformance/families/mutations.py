@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from cdcwire.core.context import Context
 from cdcwire.core.reader import Span
-from cdcwire_conformance.corpus.mutations.rules import Layer
+from cdcwire_conformance.mutations import Layer
 
 _OPTION = "large-message-handle-compression"
 

@@ -11,11 +11,11 @@ from cdcwire.format import Format
 from cdcwire.registry import get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import corpus_version
-from cdcwire_conformance.known_wrong.catch import catching_case, testee_of
 from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, right
 from cdcwire_conformance.property.cases import task_of
 from cdcwire_conformance.property.search import SearchSettings, is_fair, search
 from cdcwire_conformance.run.asking import Judge
+from cdcwire_conformance.run.catch import catching_case, testee_of
 from cdcwire_conformance.run.results import Outcome
 from cdcwire_conformance.run.selection import Declared, Task
 from cdcwire_conformance.testees.in_process import InProcessTestee

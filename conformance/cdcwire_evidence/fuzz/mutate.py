@@ -13,7 +13,7 @@ from cdcwire.core.options import OptionError, parse_options
 from cdcwire.model.events import Event, Table
 from cdcwire.model.kinds import Column
 from cdcwire.registry import get_format
-from cdcwire_conformance.corpus.mutations.rules import number_changes
+from cdcwire_conformance.mutations import number_changes
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.fuzz.edits import edit_bytes, edit_json, is_json
 from cdcwire_evidence.fuzz.event_edits import decoded, edited

@@ -18,7 +18,7 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import confirmations, read_witnesses
-from cdcwire_conformance.known_wrong.catch import catching_case
+from cdcwire_conformance.run.catch import catching_case
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.report.part import Evidence, KnownWrongResult, NotRun, Part, table
 

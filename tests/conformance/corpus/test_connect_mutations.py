@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Path
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.formats.cdl_json import suite as cdl_json
 from cdcwire_conformance.formats.debezium_json import suite as debezium_json
+from cdcwire_conformance.mutations import Change, FormatRules
 
 RAW = b'{"schema":{"type":"struct"},"payload":{"after":{"id":1,"v":"x"},"op":"c","source":{}}}'
 SPANS = (

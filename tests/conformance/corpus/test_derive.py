@@ -13,8 +13,8 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, Level
 from cdcwire_conformance.corpus.derive import derive_cases, find_case, is_base
-from cdcwire_conformance.corpus.mutations.rules import LONG_PART
 from cdcwire_conformance.corpus.store import load_case, load_cases
+from cdcwire_conformance.mutations import LONG_PART
 from cdcwire_conformance.suite import get_suite
 
 _MOST_SECONDS = 5.0  # of CPU, for one small message; a count that was believed takes for ever

@@ -10,9 +10,9 @@ import pytest
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Path
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.formats.canal_json import suite as canal_json
 from cdcwire_conformance.formats.csv import suite as csv
+from cdcwire_conformance.mutations import Change, FormatRules
 
 OPTIONS: Mapping[str, OptionValue] = {
     "quote": '"',

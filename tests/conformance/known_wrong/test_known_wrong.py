@@ -12,8 +12,8 @@ from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.known_wrong import KnownWrong
-from cdcwire_conformance.known_wrong.catch import catching_case, catching_cases
 from cdcwire_conformance.known_wrong.decoder import right
+from cdcwire_conformance.run.catch import catching_case, catching_cases
 from cdcwire_conformance.suite import get_suite
 
 PAIRS = [

@@ -25,7 +25,6 @@ from functools import partial
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families.avro import (
     of_branch,
     of_envelope,
@@ -38,6 +37,7 @@ from cdcwire_conformance.families.avro import (
 from cdcwire_conformance.families.connect import reads_int_as_long
 from cdcwire_conformance.formats.avro.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_text
+from cdcwire_conformance.mutations import Change, FormatRules
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 _WHITE_SPACE = b" \t\r\n"

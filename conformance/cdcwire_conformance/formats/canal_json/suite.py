@@ -18,11 +18,6 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.kinds import BytesType, Column, SetType, Value, YearType
-from cdcwire_conformance.corpus.mutations.rules import (
-    Change,
-    FormatRules,
-    reads_as_json,
-)
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.families.mutations import compression_layers, is_read
 from cdcwire_conformance.known_wrong.decoder import (
@@ -38,6 +33,11 @@ from cdcwire_conformance.known_wrong.events import (
 )
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
 from cdcwire_conformance.known_wrong.values import null_as_word, surrogates_replaced
+from cdcwire_conformance.mutations import (
+    Change,
+    FormatRules,
+    reads_as_json,
+)
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 

@@ -15,7 +15,6 @@ from cdcwire.core.message import Message
 from cdcwire.core.reader import Span
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
-from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.families.connect import (
     CONNECT_FAULTS,
     CONNECT_SCALARS,
@@ -32,6 +31,7 @@ from cdcwire_conformance.known_wrong.decoder import (
     wrong_rows,
 )
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
+from cdcwire_conformance.mutations import FormatRules
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 

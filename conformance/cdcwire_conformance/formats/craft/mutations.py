@@ -19,7 +19,7 @@ from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END
 from cdcwire.core.reader import Span, write_uvarint, write_varint
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL
 from cdcwire.model.events import Path
-from cdcwire_conformance.corpus.mutations.rules import (
+from cdcwire_conformance.mutations import (
     BOMB_COUNT,
     BOMB_SIZE,
     FormatRules,

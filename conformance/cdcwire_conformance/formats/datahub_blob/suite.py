@@ -29,7 +29,6 @@ from cdcwire.datahub.ops import OPS, QUERY, Op
 from cdcwire.format import Format
 from cdcwire.model.events import Event, Marker, Path, Position
 from cdcwire.model.kinds import Column, TimestampType, Value
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families import datahub as datahub_bodies
 from cdcwire_conformance.families.datahub import (
     DATAHUB_FAULTS,
@@ -52,6 +51,7 @@ from cdcwire_conformance.known_wrong.decoder import (
 from cdcwire_conformance.known_wrong.events import SCHEMA_CHANGES, STATEMENTS, one_table_a_message
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
 from cdcwire_conformance.known_wrong.values import names_in_lower_case
+from cdcwire_conformance.mutations import Change, FormatRules
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 

@@ -19,7 +19,6 @@ from cdcwire.format import Format
 from cdcwire.formats.datahub_tuple import find_table, read_settings, topic_of
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.model.kinds import Column, TimestampType, Value
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families import datahub as datahub_bodies
 from cdcwire_conformance.families.datahub import DATAHUB_FAULTS, layers, legal_sizes
 from cdcwire_conformance.known_wrong.decoder import (
@@ -31,6 +30,7 @@ from cdcwire_conformance.known_wrong.decoder import (
 )
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json, mend_text
 from cdcwire_conformance.known_wrong.values import NUMBERS_AND_TEXTS, float32_as_double
+from cdcwire_conformance.mutations import Change, FormatRules
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 

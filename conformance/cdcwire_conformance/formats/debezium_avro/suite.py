@@ -27,7 +27,6 @@ from cdcwire.core.reader import Span
 from cdcwire.format import Format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.kinds import Column, DatetimeType, Value
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families import avro as avro_family
 from cdcwire_conformance.families.avro import (
     of_branch,
@@ -58,6 +57,7 @@ from cdcwire_conformance.known_wrong.values import (
     NUMBERS_AND_TEXTS,
     VALUES,
 )
+from cdcwire_conformance.mutations import Change, FormatRules
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 _OWN = ("connect.", "logicalType", "scale", "precision")

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Path
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families.connect import (
     CONNECT_SCALARS,
     CONNECT_UNCHECKED,
@@ -21,6 +20,7 @@ from cdcwire_conformance.families.connect import (
 )
 from cdcwire_conformance.formats.debezium_json.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
+from cdcwire_conformance.mutations import Change, FormatRules
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 _NEEDED = frozenset(

@@ -23,11 +23,6 @@ from cdcwire.core.reader import Span
 from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
 from cdcwire.model.events import Event, Image, Marker, RowChange, SchemaChange
 from cdcwire.model.kinds import BytesType, Column, DecimalType, TimestampType, Value
-from cdcwire_conformance.corpus.mutations.rules import (
-    Change,
-    FormatRules,
-    reads_as_json,
-)
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
@@ -54,6 +49,11 @@ from cdcwire_conformance.known_wrong.values import (
     names_in_lower_case,
     null_as_word,
     surrogates_replaced,
+)
+from cdcwire_conformance.mutations import (
+    Change,
+    FormatRules,
+    reads_as_json,
 )
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 

@@ -25,13 +25,6 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.golang import quote
 from cdcwire.model.kinds import BytesType, Column, Value
 from cdcwire.model.text import Json
-from cdcwire_conformance.corpus.mutations.rules import (
-    BOMB_SIZE,
-    FormatRules,
-    Layer,
-    NumberRule,
-    Site,
-)
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.families.mutations import compression_layers
 from cdcwire_conformance.known_wrong.decoder import (
@@ -51,6 +44,13 @@ from cdcwire_conformance.known_wrong.lenient import (
     bytes_at,
     is_scalar,
     normalised_json,
+)
+from cdcwire_conformance.mutations import (
+    BOMB_SIZE,
+    FormatRules,
+    Layer,
+    NumberRule,
+    Site,
 )
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 

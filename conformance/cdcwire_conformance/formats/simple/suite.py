@@ -15,7 +15,6 @@ from dataclasses import replace
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.kinds import Column, TimestampType, Value
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules, reads_as_json
 from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.families.mutations import compression_layers
 from cdcwire_conformance.known_wrong.decoder import KnownWrong, wrong_columns
@@ -30,6 +29,7 @@ from cdcwire_conformance.known_wrong.events import (
 )
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
 from cdcwire_conformance.known_wrong.values import VALUES, binary_as_base64, null_as_word
+from cdcwire_conformance.mutations import Change, FormatRules, reads_as_json
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 _WHITE_SPACE = b" \t\r\n"

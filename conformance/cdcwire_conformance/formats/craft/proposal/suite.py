@@ -24,13 +24,6 @@ from cdcwire.formats.craft.proposal.events import events_of
 from cdcwire.formats.craft.proposal.wire import decode, read_message
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event
-from cdcwire_conformance.corpus.mutations.rules import (
-    BOMB_COUNT,
-    BOMB_SIZE,
-    FormatRules,
-    NumberRule,
-    Site,
-)
 from cdcwire_conformance.formats.craft.known_wrong import (
     CRAFT_FAULTS,
     groups_by_position,
@@ -48,6 +41,13 @@ from cdcwire_conformance.formats.craft.mutations import (
 from cdcwire_conformance.formats.craft.suite import CLAIM, mend_version_or_text
 from cdcwire_conformance.known_wrong.decoder import KnownWrong, right, wrong_decoder
 from cdcwire_conformance.known_wrong.lenient import Liberties
+from cdcwire_conformance.mutations import (
+    BOMB_COUNT,
+    BOMB_SIZE,
+    FormatRules,
+    NumberRule,
+    Site,
+)
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 _EVENT = r"events\[\d+\]"

@@ -1,4 +1,8 @@
-"""A format's rules for its derived cases: which parts can be cut, which numbers can be wrong."""
+"""A format's rules for its derived cases: which parts can be cut, which numbers can be wrong.
+
+Every reading of the format's page rejects the bytes that a rule makes, unless the rule says that
+they may be legal by chance (``is_certain``). Such bytes are decoded before they become a case.
+"""
 
 from __future__ import annotations
 
