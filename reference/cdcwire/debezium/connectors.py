@@ -268,9 +268,9 @@ def _general_members() -> tuple[Member, ...]:
     return tuple({each.name: each for each in members}.values())
 
 
-GENERAL = SourceOf("", "", _general_members(), whole_rows=False, is_known=False, is_written=False)
+GENERAL = SourceOf("", "", _general_members(), is_known=False, is_written=False)
 """Reads a connector without a declaration: by the names of members, with a warning."""
-OTHERS = replace(GENERAL, whole_rows=True, is_known=True)
+OTHERS = replace(GENERAL, is_known=True)
 """Reads a producer that is not Debezium, and does not say its connector."""
 
 

@@ -143,7 +143,7 @@ def _change_event(
     if cut and before is not None:
         key = key_of_deleted(change.key, change.before.origin)
         is_told = settings.replica_identity != "default" or change.cdl is not None
-        if is_told or not is_sent_whole(before, key, change.before.schema, declared):
+        if is_told or not is_sent_whole(before, key, change.before.schema):
             sent, key = "key", key | _sure_columns(change)
             wanted = key if columns is None else columns & key
         before = before if wanted is None else before.only(wanted)

@@ -453,7 +453,7 @@ class _Lines:
             if names is None or row is None or self.key.may_be_null:
                 raise Irregular
             key = frozenset(names)
-            if not is_told and is_sent_whole(before, key, row.schema, self.declared):
+            if not is_told and is_sent_whole(before, key, row.schema):
                 return before if wanted is None else before.only(wanted), None
             return before.only(key if wanted is None else wanted & key), "key"
 

@@ -28,7 +28,7 @@ from cdcwire.debezium.added import (
     added_names,
     header_values,
 )
-from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, SourceOf, source_of
+from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, source_of
 from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, TextKey, Tombstone, Unwrapped
 from cdcwire.debezium.notes import notes_of
@@ -262,7 +262,7 @@ def unwrapped_events(
         if settings.replica_identity != "full" and not is_whole:
             key = key_of_deleted(table.key, found.row.origin)
             is_told = settings.replica_identity != "default"
-            if is_told or not is_sent_whole(before, key, found.row.schema, declared):
+            if is_told or not is_sent_whole(before, key, found.row.schema):
                 sent, columns = "key", key if columns is None else columns & key
         before = before if columns is None else before.only(columns)
         extra = _with_forms(found, settings, columns)
@@ -300,13 +300,12 @@ def key_of_deleted(key: tuple[str, ...] | None, origin: Origin | None) -> frozen
     raise origin.error(problem, "debezium-json: keys")
 
 
-def is_sent_whole(before: Image, key: frozenset[str], struct: Schema, declared: SourceOf) -> bool:
+def is_sent_whole(before: Image, key: frozenset[str], struct: Schema) -> bool:
     """Return whether a deleted row shows that it is whole, of a connector that may send its key.
 
-    ``struct``: of the row. Only that of the producer, which has a name, says what can be NULL. A
-    connector without a declaration may make up other values.
+    ``struct``: of the row. Only that of the producer, which has a name, says what can be NULL.
     """
-    return declared.is_known and struct.name is not None and shows_whole_row(before, key)
+    return struct.name is not None and shows_whole_row(before, key)
 
 
 def _image(found: Unwrapped, settings: Settings, columns: frozenset[str] | None) -> Image:
