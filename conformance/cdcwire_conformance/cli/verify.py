@@ -188,7 +188,8 @@ def _verify(arguments: VerifyArguments) -> int:
     if required is not None:
         results.claim = Claim(str(required), len(chosen.stored))
     known = {case.format for case in chosen.stored}
-    may_choose = () if arguments.case or arguments.level or required else chosen.stored
+    is_part = arguments.case or arguments.level or arguments.root or required
+    may_choose = () if is_part else chosen.stored
     results.notes += _misspelled(description, declared, chosen.stored, known)
     results.notes += _unknown_choices(description, declared, may_choose)
     is_whole = wants_derived and arguments.sample == 1
@@ -262,7 +263,7 @@ def _nothing(arguments: VerifyArguments, description: Description) -> str:
         meant = meant_case(arguments.case, arguments.formats or None)
         known = meant or "; list them with `cdcwire corpus list`"
         return f"no case matches {arguments.case!r}{known}"
-    return f"there are no such cases; {_claims(description)}"
+    return f"no case of these formats and levels; {_claims(description)}"
 
 
 def _claims(description: Description) -> str:

@@ -233,7 +233,7 @@ GENERATORS = FormatGenerators(
             "geometry": never,
             "bootstrap": lambda sample: any(row.op == "read" for row in sample.rows()),
             "kafka key": has_options("kafka_key_format", ("hash", "array")),
-            "definitions": lambda sample: True,
+            "definitions": lambda sample: bool(sample.tables),
             "tombstone": never,
         }
     ),

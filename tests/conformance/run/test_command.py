@@ -99,7 +99,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
             ["verify", "craft", "--case", "bigint-lmits"],
             "no case matches 'bigint-lmits'; did you mean 'bigint-limits'?",
         ),
-        (["verify", "--no-derived", *fake("good")], "there are no such cases"),
+        (["verify", "--no-derived", *fake("good")], "no case of these formats and levels; "),
         (["verify", "--json", "/no/such/file", "--case", "craft/values/year-2024"], "/no/such/"),
         (["testee", "decode"], "decode needs a format"),
         (["testee", "--raw"], "--raw needs a verb"),

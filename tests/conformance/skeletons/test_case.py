@@ -72,6 +72,22 @@ def test_values_of_columns_are_left_to_the_author(root: Path, tmp_path: Path) ->
     assert (root / "canal-json/rows/two-keys.bin").read_bytes() == CANAL
 
 
+@pytest.mark.parametrize(
+    ("words", "features"),
+    [([], ["text"]), (["--tables"], ["definitions", "text"])],
+    ids=["without", "with"],
+)
+def test_case_needs_definitions_only_if_it_has_some(
+    root: Path, tmp_path: Path, words: list[str], features: list[str]
+) -> None:
+    value = b'{"database":"d","table":"t","type":"insert","ts":1,"data":{"note":"tea"}}'
+    table = {"schema": "d", "table": "t", "columns": [{"name": "note", "type": "text"}]}
+    if words:
+        words = [*words, put(tmp_path, "tables.json", json.dumps([table]).encode())]
+    new(root, put(tmp_path, "one.bin", value), "--group", "rows", *words)
+    assert read(root, "maxwell-json/rows/one")["features"] == features
+
+
 def test_finished_skeleton_is_a_case_that_passes(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
