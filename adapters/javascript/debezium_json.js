@@ -14,8 +14,6 @@ const IMAGES = { c: [["after"], []], r: [["after"], []], u: [["after"], ["before
 const SNAPSHOTS = ["true", "last", "false", "incremental", "first", "first_in_data_collection", "last_in_data_collection"];
 const BOUNDARY = ["status", "id", "event_count", "data_collections"];
 const NOTIFICATION = ["id", "type", "aggregate_type", "additional_data", "timestamp"];
-// They send the whole row before a delete; REPLICA IDENTITY is PostgreSQL's.
-const WHOLE_DELETES = ["mysql", "mariadb", "sqlserver", "oracle", "db2", "informix", "vitess", "ticdc"];
 // The members of `source` that a connector has besides those of all: texts and integers.
 const POSTGRESQL = [["origin"], ["lsn", "txId", "xmin", "origin_lsn"]];
 const MYSQL = [["file", "gtid", "query"], ["pos", "row", "server_id", "thread"]];
@@ -42,7 +40,8 @@ const POSITIONS = [
 const OTHER_NAMES = { txId: "tx_id", txSeq: "tx_seq" };
 const INTEGERS = ["int8", "int16", "int32", "int64"];
 const PHYSICAL_TABLE = "__dbz__physicalTableIdentifier"; // ByLogicalTableRouter adds it to keys
-const CDL_CONNECTORS = ["postgresql", "opengauss", "drs-opengauss-json"];
+// REPLICA IDENTITY is theirs: a delete may have the key alone. CDL has no other connectors.
+const LIKE_POSTGRESQL = ["postgresql", "opengauss", "drs-opengauss-json"];
 
 const fail = (problem) => {
   throw new Rejection(problem);
@@ -121,11 +120,11 @@ function changeOf(op, message, key, { options, isStrict }) {
   const keyNames = keyOf(isCdl ? message.struct("unique")?.value : key?.value);
   const row = images.after ?? images.before;
   if (isStrict && keyNames.some((name) => !(name in row))) fail("a key column that the row does not have");
-  if (isStrict && isCdl && !CDL_CONNECTORS.includes(extra.connector)) fail(`connector ${extra.connector}`);
+  if (isStrict && isCdl && !LIKE_POSTGRESQL.includes(extra.connector)) fail(`connector ${extra.connector}`);
   const event = { kind: "row", op: OPERATIONS[op], ...table, key: keyNames, position };
   if (op === "r" && isOn(options, "read-r-as-c")) event.op = "insert";
-  const sendsWholeDeletes = WHOLE_DELETES.includes(extra.connector);
-  if (op === "d" && keyNames.length > 0 && !sendsWholeDeletes && option(options, "replica-identity", "") !== "full") {
+  const hasIdentity = LIKE_POSTGRESQL.includes(extra.connector);
+  if (op === "d" && keyNames.length > 0 && hasIdentity && option(options, "replica-identity", "") !== "full") {
     images.before = Object.fromEntries(keyNames.filter((name) => name in row).map((name) => [name, row[name]]));
     event.sent = "key"; // the other columns are NULL or made up
   }
