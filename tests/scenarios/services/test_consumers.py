@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -14,8 +15,16 @@ import pytest
 import cdcwire
 from cdcwire.core.message import KafkaMessage
 from cdcwire.kafka import ValueDeserializer
+from cdcwire.schema_registry import ConfluentRegistry, open_schemas
 from cdcwire_evidence.scenarios import load_requirement
-from cdcwire_evidence.scenarios.feeds import make_feed
+from cdcwire_evidence.scenarios.containers import RegistryContainer
+from cdcwire_evidence.scenarios.feeds import (
+    OPTIONS,
+    carried_by_avro,
+    make_changes,
+    make_feed,
+    messages_of,
+)
 from cdcwire_evidence.scenarios.ledger import ScenarioResult, count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import make_topic, produce
@@ -23,6 +32,7 @@ from cdcwire_evidence.scenarios.topics import make_topic, produce
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "kafka-consumer.md"
 FORMAT = "maxwell-json"
 ROWS = 50
+FROZEN_SECONDS = 3.0
 BROKEN = KafkaMessage(b"k", b'{"database":')
 TOMBSTONE = KafkaMessage(b"k", None)
 
@@ -193,3 +203,51 @@ def test_confluent_goes_on_after_a_record_that_its_deserializer_refuses(
             reader.poll(60)
         assert isinstance(caught.value.exception, cdcwire.DecodeError)
         assert reader.poll(60).value() == deserialize(None)
+
+
+async def first_changes(
+    kafka: Kafka, topic: str, decoder: cdcwire.Decoder[Any], wanted: int
+) -> list[Any]:
+    """Read a topic with aiokafka, up to some changes."""
+    client = load_requirement("aiokafka", "aiokafka")
+    settings = {"bootstrap_servers": kafka.bootstrap, "auto_offset_reset": "earliest"}
+    found: list[Any] = []
+    async with client.AIOKafkaConsumer(topic, **settings) as reader:
+        async for change in decoder.aiter(reader):
+            found.append(change)
+            if len(found) == wanted:
+                break
+    return found
+
+
+def test_other_tasks_go_on_while_a_registry_is_frozen(
+    kafka: Kafka, own_registry: RegistryContainer, new_name: NewName
+) -> None:
+    with recorded(
+        "consumers/frozen-registry",
+        "an asyncio consumer of Avro, and a registry that freezes",
+        "The registry does not answer when the consumer needs the first schemas. Another task "
+        "goes on meanwhile. When the registry answers, the consumer gets every change.",
+    ) as result:
+        (sent,), topic = make_changes(ROWS), new_name("frozen")
+        make_topic(kafka, topic)
+        url = own_registry.service.url
+        assert produce(kafka, topic, messages_of(sent, topic, ConfluentRegistry(url))) == []
+        decoder = cdcwire.Decoder("avro", options=OPTIONS, schemas=open_schemas(url))
+
+        async def read_and_beat() -> tuple[list[Any], float]:
+            reading = asyncio.create_task(first_changes(kafka, topic, decoder, len(sent)))
+            beats = [monotonic()]
+            while beats[-1] - beats[0] < FROZEN_SECONDS:
+                await asyncio.sleep(0.01)
+                beats.append(monotonic())
+            assert not reading.done()
+            await asyncio.to_thread(own_registry.resume)
+            got = await asyncio.wait_for(reading, 180)
+            return got, max(after - before for before, after in pairwise(beats))
+
+        own_registry.pause()
+        got, longest = asyncio.run(read_and_beat())
+        result.figures = {"longest pause of the other task, seconds": round(longest, 2)}
+        compare(result, list(map(carried_by_avro, sent)), list(map(carried_by_avro, got)))
+        assert longest < FROZEN_SECONDS / 2

@@ -6,9 +6,11 @@ Needs the extra ``spark`` in addition to ``scenarios``; Spark's connector for Ka
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +26,7 @@ from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import main
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.everywhere import rows_by_message, topic_of
-from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, make_partitions
+from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, events_of, make_partitions
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import make_topic, produce, producer, remove_records
@@ -41,9 +43,35 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
 ]
 
 QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).carriers]
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "spark-kafka.md"
 ROWS = 60
 PARTITIONS = 3
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+def test_example_of_the_page_counts_the_changes(
+    kafka: Kafka, new_name: NewName, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recorded(
+        "spark/page",
+        "the example of the page for topics",
+        "The code of the page reads a topic. It prints the changes of each kind.",
+    ) as result:
+        topic = new_name("page")
+        (feed,) = make_partitions("craft", ROWS, 1)
+        make_topic(kafka, topic)
+        assert produce(kafka, topic, feed.messages) == []
+        place = "broker1:9092,broker2:9092/orders"
+        code = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+        assert place in code
+        exec(code.replace(place, f"{kafka.bootstrap}/{topic}"), {})
+        shown = re.findall(r"\|(\w+) *\| +(\d+)\|", capsys.readouterr().out)
+        found = Counter({op: int(number) for op, number in shown})
+        wanted = Counter(
+            event.op for event in events_of(feed, feed.messages) if isinstance(event, RowChange)
+        )
+        result.figures = dict(found)
+        assert found == wanted
 
 
 @pytest.mark.parametrize("format_name", QUEUE_FORMATS)
