@@ -108,7 +108,7 @@ class CommandCases(pytest.Collector):
         )
         from cdcwire_conformance.run.selection import Declared, choose
         from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
-        from cdcwire_conformance.testees.limits import Limits
+        from cdcwire_conformance.testees.processes import Limits
 
         option = self.config.getoption
         file = option("--cdcwire-expected-failures")

@@ -25,9 +25,9 @@ from cdcwire.files.local_files import is_inside, is_new_or_empty, write_whole
 from cdcwire.files.stores import directory_of, has_password, is_url, open_store
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_rules import Masking
+from cdcwire_conformance.cli.usage import check_apart, check_writable
 from cdcwire_conformance.corpus.case import CorpusError
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.usage import check_apart, check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,7 @@ from cdcwire.files.local_files import file_inside, whole_folder, write_whole
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import ProgressLine
-from cdcwire_conformance.cli.unfinished import note_unfinished
+from cdcwire_conformance.cli.usage import golden_root, note_unfinished
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.check import check_corpus
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
@@ -33,7 +33,6 @@ from cdcwire_conformance.corpus.store import (
 )
 from cdcwire_conformance.export import ExportError, export_corpus
 from cdcwire_conformance.export.packages import DATA_FOLDERS, DEFAULT_NAME, export_package
-from cdcwire_conformance.usage import golden_root
 
 NAME = "corpus"
 HELP = "list, show, copy, export, check or rebuild the golden cases"

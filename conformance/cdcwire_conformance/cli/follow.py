@@ -15,9 +15,9 @@ from cdcwire.files.local_files import write_whole
 from cdcwire_conformance.cli.compare_arguments import EVERY_SECONDS, CompareArguments
 from cdcwire_conformance.cli.compare_run import Work
 from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.cli.usage import check_writable
 from cdcwire_conformance.compare.metrics import FollowMetrics, metrics_text
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.usage import check_writable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -27,6 +27,7 @@ from cdcwire.files.messages_io import read_messages
 from cdcwire.identify import Sample, identify_messages
 from cdcwire.identify.auto import with_found
 from cdcwire.registry import FORMAT_NAMES, get_format, unknown_format
+from cdcwire_conformance.cli.usage import golden_root
 from cdcwire_conformance.corpus.case import CorpusError, Expect, Level
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
 from cdcwire_conformance.corpus.files import FolderFiles
@@ -41,7 +42,6 @@ from cdcwire_conformance.skeletons.case import (
     name_from,
 )
 from cdcwire_conformance.skeletons.format import NotWrittenError, checkout_folder, write_format
-from cdcwire_conformance.usage import golden_root
 
 NAME = "new"
 HELP = "write the skeleton of a golden case or of a format"

@@ -21,9 +21,9 @@ from cdcwire.files.local_files import write_whole
 from cdcwire.model.events import Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.recorded import with_recorded
+from cdcwire_conformance.cli.usage import check_writable
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.sources.tables import TableUrl, parse_table_url
-from cdcwire_conformance.usage import check_writable
 
 NAME = "tables"
 HELP = "write the table definitions of a feed, a dump or a database"

@@ -125,10 +125,10 @@ def _formats(arguments: VerifyArguments, description: Description) -> tuple[str,
 def _results(
     arguments: VerifyArguments, description: Description, formats: tuple[str, ...]
 ) -> Results:
+    from cdcwire_conformance.cli.usage import golden_root
     from cdcwire_conformance.corpus.store import corpus_version
-    from cdcwire_conformance.output.paths import without_machine_paths
+    from cdcwire_conformance.output.json_document import without_machine_paths
     from cdcwire_conformance.run.results import Results
-    from cdcwire_conformance.usage import golden_root
 
     command = without_secrets(" ".join(arguments.command or ["(reference)"]))
     return Results(
@@ -149,13 +149,12 @@ def _exit_code(results: Results) -> int:
 def _verify(arguments: VerifyArguments) -> int:
     from cdcwire.cli.context import UsageError
     from cdcwire_conformance.cli.progress import lasting_line
-    from cdcwire_conformance.cli.unfinished import note_unfinished
+    from cdcwire_conformance.cli.usage import golden_root, note_unfinished
     from cdcwire_conformance.corpus.requirements import required_cases
     from cdcwire_conformance.run.results import Claim
     from cdcwire_conformance.run.runner import CRASHES_AT_START, Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import Chosen, choose
-    from cdcwire_conformance.usage import golden_root
 
     root = golden_root(arguments)
     check_outputs(arguments)
@@ -285,7 +284,7 @@ def _wants_derived(arguments: VerifyArguments) -> bool:
 def _open_testees(arguments: VerifyArguments) -> list[Testee]:
     from cdcwire_conformance.protocol.check import ProtocolChecker
     from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
-    from cdcwire_conformance.testees.limits import MEBIBYTE, Limits, default_limit
+    from cdcwire_conformance.testees.processes import MEBIBYTE, Limits, default_limit
 
     checker = ProtocolChecker() if arguments.check_protocol else None
     jobs = arguments.jobs or min(os.cpu_count() or 1, DEFAULT_JOBS)

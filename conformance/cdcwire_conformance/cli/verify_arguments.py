@@ -16,7 +16,7 @@ from cdcwire.cli.arguments import (
 from cdcwire.console.problems import MOST_JOBS, count_argument, jobs_argument
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Level
-from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
+from cdcwire_conformance.testees.processes import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
 
 DEFAULT_JOBS = 4
 MOST_MEBIBYTES = 4096  # of one answer
@@ -50,7 +50,7 @@ def _answer_size(text: str) -> int:
 
 
 def _mebibytes(text: str) -> int:
-    from cdcwire_conformance.testees.limits import can_measure
+    from cdcwire_conformance.testees.processes import can_measure
 
     number = count_argument(text)
     if number and not can_measure():

@@ -23,7 +23,7 @@ def check_outputs(arguments: VerifyArguments) -> None:
 
     Raises: UsageError, MissingExtraError.
     """
-    from cdcwire_conformance.usage import check_apart, check_writable
+    from cdcwire_conformance.cli.usage import check_apart, check_writable
 
     if arguments.html:
         from cdcwire_conformance.output.html.render import require_jinja

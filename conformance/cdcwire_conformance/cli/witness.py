@@ -11,7 +11,7 @@ from cdcwire.cli.context import UsageError
 from cdcwire.console.problems import format_argument
 from cdcwire.console.visible import visible
 from cdcwire.registry import FORMAT_NAMES
-from cdcwire_conformance.usage import golden_root
+from cdcwire_conformance.cli.usage import golden_root
 
 NAME = "witness"
 HELP = "record which golden cases an independent implementation confirms"

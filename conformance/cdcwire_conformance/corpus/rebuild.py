@@ -1,7 +1,8 @@
 """The files of the corpus that the tool makes: sums, hexdumps, the index, the form of the JSON.
 
 ``made_files`` says what they are to be, and writes nothing: ``rebuild`` writes the difference, and
-``check`` reports it. One corpus gives the same bytes on every Python.
+``check`` reports it. One corpus gives the same bytes on every Python. In its JSON, an object or a
+list is written on one line if it fits, otherwise with one member per line.
 """
 
 from __future__ import annotations

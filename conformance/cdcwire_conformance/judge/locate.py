@@ -18,7 +18,7 @@ from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
-from cdcwire_conformance.judge.halves import group_halves
+from cdcwire_conformance.judge.events import group_halves
 
 _TRIED = 12  # differences of a case; each reads its messages again
 

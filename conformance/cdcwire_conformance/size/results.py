@@ -1,4 +1,4 @@
-"""The results of a measurement: the bytes for each workload, format and batch size.
+"""The results of a measurement: the bytes for each workload, format and batch size; as JSON too.
 
 ``document`` gives them as JSON; ``schemas/size.schema.json`` is its schema.
 """

@@ -16,7 +16,7 @@ from cdcwire.core.options import OptionError
 from cdcwire.files.json_messages import message_to_json
 from cdcwire.model.events import Event
 from cdcwire.model.text import Json, TextFormError, event_to_json
-from cdcwire_conformance.protocol.reading import context_of, messages_of, read_events
+from cdcwire_conformance.protocol.requests import context_of, messages_of, read_events
 
 
 class Decode(Protocol):

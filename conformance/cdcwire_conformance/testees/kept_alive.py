@@ -25,7 +25,6 @@ from cdcwire_conformance.protocol.answers import (
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import START_LINE, STOP_LINE, Request
 from cdcwire_conformance.testees.base import CannotStartError, FailureKind, NoAnswer, Reply
-from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits, over_limit_text
 from cdcwire_conformance.testees.pipes import (
     FITS_INTO_A_PIPE,
     Ended,
@@ -33,6 +32,7 @@ from cdcwire_conformance.testees.pipes import (
     TooMuch,
     exit_text,
 )
+from cdcwire_conformance.testees.processes import USUAL_LIMITS, Limits, over_limit_text
 
 _STOP_PATIENCE = 5.0
 _ENDING_PATIENCE = 1.0

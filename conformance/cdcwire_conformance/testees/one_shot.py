@@ -29,8 +29,8 @@ from cdcwire_conformance.protocol.answers import (
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
-from cdcwire_conformance.testees.limits import USUAL_LIMITS, Limits, over_limit_text
 from cdcwire_conformance.testees.pipes import RunResult, exit_text, run_once
+from cdcwire_conformance.testees.processes import USUAL_LIMITS, Limits, over_limit_text
 
 ACCEPTED, REJECTED = 0, 1
 _NOBODY_CAUGHT_IT = re.compile(

@@ -22,14 +22,15 @@ from typing import IO
 
 from cdcwire.console.interrupts import interrupts_wait
 from cdcwire_conformance.testees.base import CannotStartError
-from cdcwire_conformance.testees.limits import LINE_LIMIT, resident_memory
 from cdcwire_conformance.testees.processes import (
+    LINE_LIMIT,
     kill,
     kill_labelled,
     label_process,
     labelled_environment,
     labelled_processes,
     process_tree,
+    resident_memory,
 )
 
 STDERR_LIMIT = 64 * 1024

@@ -18,13 +18,13 @@ from cdcwire.files.json_messages import json_line
 from cdcwire.format import Format
 from cdcwire.model.text import Json
 from cdcwire.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.protocol.reading import (
+from cdcwire_conformance.protocol.requests import (
+    PROTOCOL_VERSION,
     RequestError,
     check_members,
     parse_object,
     parse_request,
 )
-from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.testees.codecs import answer_decode, answer_encode
 from cdcwire_conformance.testees.one_shot import ACCEPTED, REJECTED
 

@@ -21,7 +21,7 @@ from cdcwire_conformance.output.markdown import inline
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import DEFAULTS, Settings, run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
-from cdcwire_conformance.testees.limits import START_TIMEOUT, Limits
+from cdcwire_conformance.testees.processes import START_TIMEOUT, Limits
 from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, left_out, table
 
 Fits: TypeAlias = Callable[[Case], bool]

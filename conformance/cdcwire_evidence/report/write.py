@@ -20,7 +20,7 @@ from cdcwire.console.usage import UsageError
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.output.paths import without_machine_paths
+from cdcwire_conformance.output.json_document import without_machine_paths
 from cdcwire_conformance.processes import quiet_pool
 from cdcwire_evidence.report import (
     adapters,

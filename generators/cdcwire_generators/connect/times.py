@@ -1,4 +1,4 @@
-"""Dates and times in the forms that Kafka Connect has for them.
+"""Dates and times in the forms that Kafka Connect has for them, and columns of them that come back.
 
 Nothing is cut: a value with digits below a unit, or a day that the calendar lacks, has no form.
 """

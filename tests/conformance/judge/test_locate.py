@@ -19,8 +19,7 @@ from cdcwire.model.events import Event, Path
 from cdcwire.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.judge.difference import Difference
-from cdcwire_conformance.judge.events import compare_events, rules_of
-from cdcwire_conformance.judge.halves import join_halves
+from cdcwire_conformance.judge.events import compare_events, join_halves, rules_of
 from cdcwire_conformance.judge.locate import find_focus
 
 NO_CONTEXT = Context()

@@ -17,7 +17,7 @@ from cdcwire_conformance.property.search import Findings, SearchSettings, search
 from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared
 from cdcwire_conformance.testees import KeptAliveTestee
-from cdcwire_conformance.testees.limits import Limits
+from cdcwire_conformance.testees.processes import Limits
 
 pytest.importorskip("hypothesis")
 ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"

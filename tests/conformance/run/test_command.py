@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import VERBS, main
-from cdcwire_conformance.testees.limits import can_measure
+from cdcwire_conformance.testees.processes import can_measure
 
 FAKE = Path(__file__).parents[1] / "testees" / "fake_testee.py"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

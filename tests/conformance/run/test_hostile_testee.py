@@ -14,8 +14,7 @@ import pytest
 
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.testees import kept_alive, pipes
-from cdcwire_conformance.testees.limits import can_measure
-from cdcwire_conformance.testees.processes import kill_labelled, labelled_processes
+from cdcwire_conformance.testees.processes import can_measure, kill_labelled, labelled_processes
 
 pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")
 HOSTILE = str(Path(__file__).with_name("hostile_testee.py"))

@@ -26,7 +26,7 @@ from cdcwire_conformance.cli.generate_parts import PART_ROWS
 from cdcwire_conformance.export import export_corpus
 from cdcwire_conformance.processes import _without_lost_results
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
-from cdcwire_conformance.testees.limits import can_measure
+from cdcwire_conformance.testees.processes import can_measure
 
 pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")
 HOSTILE = str(Path(__file__).with_name("hostile_testee.py"))

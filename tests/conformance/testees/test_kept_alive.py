@@ -19,9 +19,14 @@ from cdcwire_conformance.testees import (
     NoAnswer,
     kept_alive,
 )
-from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, Limits, can_measure
 from cdcwire_conformance.testees.pipes import STDERR_LIMIT, LineProcess
-from cdcwire_conformance.testees.processes import labelled_processes
+from cdcwire_conformance.testees.processes import (
+    LINE_LIMIT,
+    MEBIBYTE,
+    Limits,
+    can_measure,
+    labelled_processes,
+)
 
 FAKE = str(Path(__file__).with_name("fake_testee.py"))
 GOOD = Request("decode", "toy", {"messages": [{"key": None, "value": "Z29vZA=="}]})

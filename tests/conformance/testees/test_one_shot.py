@@ -11,10 +11,9 @@ import pytest
 
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request
 from cdcwire_conformance.testees import NoAnswer, OneShotTestee
-from cdcwire_conformance.testees.limits import Limits
 from cdcwire_conformance.testees.one_shot import raw_bytes
 from cdcwire_conformance.testees.pipes import run_once
-from cdcwire_conformance.testees.processes import labelled_processes
+from cdcwire_conformance.testees.processes import Limits, labelled_processes
 
 FAKE = str(Path(__file__).with_name("fake_one_shot.py"))
 MESSAGE = {"key": None, "value": "AAH/"}

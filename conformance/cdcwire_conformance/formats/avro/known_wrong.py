@@ -27,7 +27,7 @@ from cdcwire.model.kinds import (
     Value,
 )
 from cdcwire_conformance.families import avro as avro_family
-from cdcwire_conformance.families import mysql_known_wrong
+from cdcwire_conformance.families import mysql
 from cdcwire_conformance.families.avro import id_of, wrong_by_schemas
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
@@ -264,10 +264,10 @@ def foreign_null_as_text(column: Column, value: Value) -> tuple[Column, Value]:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *mysql_known_wrong.MYSQL_FAULTS,
-    mysql_known_wrong.ill_formed_text_replaced,
-    mysql_known_wrong.vector_as_null,
-    mysql_known_wrong.timestamp_in_utc,
+    *mysql.MYSQL_FAULTS,
+    mysql.ill_formed_text_replaced,
+    mysql.vector_as_null,
+    mysql.timestamp_in_utc,
     *VALUE_FAULTS,
     *avro_family.SCHEMA_FAULTS,
     null_first,

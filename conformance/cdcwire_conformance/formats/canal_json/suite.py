@@ -18,8 +18,8 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.kinds import BytesType, Column, SetType, Value, YearType
-from cdcwire_conformance.families import mysql_known_wrong
-from cdcwire_conformance.families.mutations import compression_layers, is_read
+from cdcwire_conformance.families import mysql
+from cdcwire_conformance.families.mysql import compression_layers, is_read
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     refusing,
@@ -74,12 +74,12 @@ def year_of_zeros_refused(message: Message, events: list[Event]) -> bool:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
+    *mysql.BATCHED_MYSQL_FAULTS,
     absent_as_null,
     claim_check_ignored,
-    mysql_known_wrong.cut_file_accepted,
-    mysql_known_wrong.bit_as_text,
-    mysql_known_wrong.timestamp_in_utc,
+    mysql.cut_file_accepted,
+    mysql.bit_as_text,
+    mysql.timestamp_in_utc,
     set_backwards,
     binary_as_utf_8,
     null_as_word,

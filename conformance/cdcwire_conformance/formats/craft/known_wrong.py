@@ -25,7 +25,7 @@ from cdcwire.formats.craft.settings import Settings, read_settings
 from cdcwire.formats.craft.wire import decode, read_message
 from cdcwire.model.events import Event
 from cdcwire.model.kinds import Column, Value, YearType
-from cdcwire_conformance.families import mysql_known_wrong
+from cdcwire_conformance.families import mysql
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
@@ -199,9 +199,9 @@ def _naming_by(read_names: Callable[[list[str]], NameReader]) -> Decode:
 
 
 CRAFT_FAULTS: tuple[KnownWrong, ...] = (
-    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
-    mysql_known_wrong.ill_formed_text_replaced,
-    mysql_known_wrong.vector_as_null,
+    *mysql.BATCHED_MYSQL_FAULTS,
+    mysql.ill_formed_text_replaced,
+    mysql.vector_as_null,
     partition_lost,
     one_table_a_message,
     year_without_zigzag,

@@ -19,7 +19,7 @@ from cdcwire.formats.csv.records import field_of
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.kinds import Column, EnumType, FloatType, JsonType, SetType, TextType, Value
-from cdcwire_conformance.families import mysql_known_wrong
+from cdcwire_conformance.families import mysql
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
@@ -149,12 +149,12 @@ def newest_definition(format_: Format, message: Message, context: Context) -> li
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
+    *mysql.BATCHED_MYSQL_FAULTS,
     partition_lost,
-    mysql_known_wrong.ill_formed_text_replaced,
-    mysql_known_wrong.cut_file_accepted,
-    mysql_known_wrong.bit_as_text,
-    mysql_known_wrong.timestamp_in_utc,
+    mysql.ill_formed_text_replaced,
+    mysql.cut_file_accepted,
+    mysql.bit_as_text,
+    mysql.timestamp_in_utc,
     quoted_null_as_null,
     null_as_its_text,
     empty_string_as_null,
@@ -189,5 +189,5 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     halves_as_changes,
     float_without_exponent,
     newest_definition,
-    mysql_known_wrong.set_cut_at_comma,
+    mysql.set_cut_at_comma,
 )

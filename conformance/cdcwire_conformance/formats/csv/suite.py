@@ -24,7 +24,7 @@ from cdcwire.core.reader import Span
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Table
-from cdcwire_conformance.families.mutations import is_read
+from cdcwire_conformance.families.mysql import is_read
 from cdcwire_conformance.formats.csv.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json, mend_text
 from cdcwire_conformance.mutations import Change, FormatRules

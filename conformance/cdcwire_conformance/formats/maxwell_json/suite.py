@@ -23,7 +23,7 @@ from cdcwire.core.reader import Span
 from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
 from cdcwire.model.events import Event, Image, Marker, RowChange, SchemaChange
 from cdcwire.model.kinds import BytesType, Column, DecimalType, TimestampType, Value
-from cdcwire_conformance.families import mysql_known_wrong
+from cdcwire_conformance.families import mysql
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -185,8 +185,8 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     schema_change_lost,
     *STATEMENTS,
     names_in_lower_case,
-    mysql_known_wrong.signed_for_unsigned,
-    mysql_known_wrong.zero_date_as_null,
+    mysql.signed_for_unsigned,
+    mysql.zero_date_as_null,
     seconds_as_milliseconds,
     milliseconds_as_seconds,
     unchanged_as_null,
@@ -197,7 +197,7 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     decimals_through_double,
     scale_lost,
     base64_as_bytes,
-    mysql_known_wrong.set_cut_at_comma,
+    mysql.set_cut_at_comma,
     null_as_word,
     timestamp_in_local_time,
     key_in_lower_case,

@@ -25,8 +25,8 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.golang import quote
 from cdcwire.model.kinds import BytesType, Column, Value
 from cdcwire.model.text import Json
-from cdcwire_conformance.families import mysql_known_wrong
-from cdcwire_conformance.families.mutations import compression_layers
+from cdcwire_conformance.families import mysql
+from cdcwire_conformance.families.mysql import compression_layers
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -88,9 +88,9 @@ def base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
-    mysql_known_wrong.ill_formed_text_replaced,
-    mysql_known_wrong.vector_as_null,
+    *mysql.BATCHED_MYSQL_FAULTS,
+    mysql.ill_formed_text_replaced,
+    mysql.vector_as_null,
     partition_lost,
     one_table_a_message,
     absent_as_null,

@@ -15,8 +15,8 @@ from dataclasses import replace
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.model.kinds import Column, TimestampType, Value
-from cdcwire_conformance.families import mysql_known_wrong
-from cdcwire_conformance.families.mutations import compression_layers
+from cdcwire_conformance.families import mysql
+from cdcwire_conformance.families.mysql import compression_layers
 from cdcwire_conformance.known_wrong.decoder import KnownWrong, wrong_columns
 from cdcwire_conformance.known_wrong.events import (
     COMMIT_TS,
@@ -98,11 +98,11 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     schema_change_lost,
     progress_lost,
     claim_check_ignored,
-    mysql_known_wrong.signed_for_unsigned,
-    mysql_known_wrong.signed_bits,
-    mysql_known_wrong.zero_date_as_null,
-    mysql_known_wrong.vector_as_null,
-    mysql_known_wrong.enum_from_zero,
+    mysql.signed_for_unsigned,
+    mysql.signed_bits,
+    mysql.zero_date_as_null,
+    mysql.vector_as_null,
+    mysql.enum_from_zero,
     binary_as_base64,
     null_as_word,
     location_ignored,

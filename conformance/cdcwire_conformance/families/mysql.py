@@ -1,14 +1,17 @@
-"""Known-wrong decoders of formats whose source is MySQL or TiDB."""
+"""The suite's facts about formats of MySQL's or TiDB's changes: known-wrong decoders, layers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.limits import INT64_END
 from cdcwire.core.message import Message
+from cdcwire.core.reader import Span
 from cdcwire.format import Format
 from cdcwire.model import kinds
 from cdcwire.model.events import Event
@@ -37,6 +40,22 @@ from cdcwire_conformance.known_wrong.values import (
     float32_as_double,
     names_in_lower_case,
 )
+from cdcwire_conformance.mutations import Layer
+
+_OPTION = "large-message-handle-compression"
+
+
+def compression_layers(raw: bytes, context: Context) -> Iterator[Layer]:
+    """Yield the bytes before compression, if the options name one that is installed."""
+    known = context.compressions.get(str(context.options.get(_OPTION, "none")))
+    if known is not None:
+        with suppress(ValueError):
+            yield Layer(known.decompress(raw), known.compress)
+
+
+def is_read(spans: Sequence[Span]) -> bool:
+    """Return whether a reader of rows looks into a file: not into an index file."""
+    return not all(span.clause == "storage: index files" for span in spans)
 
 
 @wrong_values("only the first element of a SET is kept")

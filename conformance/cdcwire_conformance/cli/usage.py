@@ -1,13 +1,14 @@
-"""Checks of the options that name files of results and the folder of the corpus."""
+"""Checks of options that several verbs have: files of results, and the folder of the corpus."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cdcwire.console.usage import UsageError
+from cdcwire.console.visible import print_error
 
 
 def golden_root(arguments: argparse.Namespace) -> Path | None:
@@ -49,3 +50,21 @@ def check_writable(file: Path, option: str) -> None:
         raise UsageError(f"{option}: {file} cannot be written: {error.strerror}") from None
     if is_new:
         file.unlink()
+
+
+def note_unfinished(
+    verb: str,
+    formats: Iterable[str] | None = None,
+    root: Path | None = None,
+    pattern: str | None = None,
+) -> tuple[str, ...]:
+    """Print a line for each case that its author has not finished, and return their ids.
+
+    ``pattern``: of the wanted ids. Raises: CorpusError.
+    """
+    from cdcwire_conformance.corpus.store import unfinished_cases
+
+    found = unfinished_cases(formats, pattern, root)
+    for each in found:
+        print_error(f"cdcwire {verb}: left out: {each}")
+    return tuple(each.where.removesuffix(".json") for each in found)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.output.paths import without_machine_paths
+from cdcwire_conformance.output.json_document import without_machine_paths
 
 
 @pytest.mark.parametrize(
