@@ -150,10 +150,10 @@ add_arguments = CompareArguments.add_to
 
 def run(arguments: CompareArguments) -> int:
     """Compare the two feeds and print the result. Returns the exit code. Raises: UsageError."""
-    from cdcwire_conformance.compare.report import text
-
     with without_logs(), java_ends_on_interrupt():
         work = prepared(arguments)
+        from cdcwire_conformance.compare.report import text  # after the check of its libraries
+
         if arguments.follow:
             check_followed(work)
             with on_spark(work) as (spark, report, progress):

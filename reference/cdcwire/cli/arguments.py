@@ -15,7 +15,7 @@ from textwrap import fill, wrap
 from typing import Any, ClassVar, NoReturn
 
 from cdcwire.console.visible import shortened, visible, without_secrets
-from cdcwire.core.nearest import did_you_mean, meant_or_known
+from cdcwire.core.nearest import did_you_mean
 
 COULD_NOT_RUN = 2
 HELP_ALL = "--help-all"
@@ -90,7 +90,9 @@ class Parser(argparse.ArgumentParser):
             super()._check_value(action, value)
         except argparse.ArgumentError:
             invalid = argparse.ArgumentError(action, f"invalid choice: {value!r:.80}")
-            self.error(str(invalid), meant_or_known(str(value), map(str, action.choices or ())))
+            known = list(map(str, action.choices or ()))
+            meant = did_you_mean(str(value), known) or f"known: {', '.join(known)};"
+            self.error(str(invalid), meant)
 
 
 class _HelpAll(argparse.Action):

@@ -153,8 +153,8 @@ def test_mistakes_are_reported_in_one_line_before_spark_starts(
 def test_help_has_examples_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "--help"]) == 0
     out = capsys.readouterr().out
-    assert "Exit code: 0 they are equal, 1 they differ" in out
-    assert "cdcwire compare canal-json:file:a open-protocol:file:b\n" in out
+    assert "Exit code 0: the feeds are equal. 1: they differ" in out
+    assert "cdcwire compare auto:file:a auto:file:b\n" in out
     assert main(["--help"]) == 0
     assert "compare two feeds" in capsys.readouterr().out
 

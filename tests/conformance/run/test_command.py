@@ -68,7 +68,8 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["verfy"], "\ndid you mean 'verify'? see `cdcwire --help`\n"),
         (["verify", "krafft"], "unknown format 'krafft'; did you mean 'craft'?\n"),
         (["verify", "unknown"], "unknown format 'unknown'; known: debezium-json, "),
-        (["verify", "--level", "could"], "invalid choice: 'could'"),
+        (["verify", "--level", "xyz"], "invalid choice: 'xyz'\nknown: must, should, may, "),
+        (["verify", "--level", "xyz"], "unspecified; see `cdcwire verify --help-all`\n"),
         (
             ["verify", "--level", "shoud"],
             "\ndid you mean 'should'? see `cdcwire verify --help",

@@ -19,7 +19,6 @@ from cdcwire_conformance.output.html.page import Page
 
 PURPOSE = "An HTML page"
 _OPTION = re.compile(r"--[a-z][a-z-]*")
-_CODE = re.compile(r"`([^`]+)`")
 
 
 def require_jinja() -> None:
@@ -64,7 +63,6 @@ def _environment() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["options"] = _with_whole_options
-    environment.filters["code"] = _with_code
     return environment
 
 
@@ -78,12 +76,6 @@ def _with_whole_options(text: str) -> object:
     markup = load_extra("markupsafe", "html", PURPOSE)
     shown = str(markup.escape(visible_lines(text)))
     return markup.Markup(_OPTION.sub(r'<span class="option">\g<0></span>', shown))
-
-
-def _with_code(text: str) -> object:
-    """Return a text of this project whose words between backticks are code."""
-    markup = load_extra("markupsafe", "html", PURPOSE)
-    return markup.Markup(_CODE.sub(r"<code>\g<1></code>", str(_with_whole_options(text))))
 
 
 def script_json(data: Json) -> str:

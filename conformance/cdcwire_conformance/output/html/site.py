@@ -78,13 +78,18 @@ def site_page(report: Mapping[str, Json], cases: Sequence[Case], witnesses: Witn
         ),
         matrices=(_matrix(names, readers, rows),),
         not_run=tuple(
-            lines_of(": ".join(filter(None, (missing["what"], missing["why"], missing["install"]))))
+            _plain(": ".join(filter(None, (missing["what"], missing["why"], missing["install"]))))
             for missing in report["not_run"]
         ),
-        remarks=tuple(lines_of(each["text"]) for each in report["attention"]),
+        remarks=tuple(_plain(each["text"]) for each in report["attention"]),
         data=data,
         scripts=tuple(data["files"].values()),
     )
+
+
+def _plain(text: str) -> str:
+    """Return a line of the report, which is Markdown, without its backticks."""
+    return lines_of(text).replace("`", "")
 
 
 def details_script(name: str, cases: Iterable[Case], witnesses: Witnesses) -> str:
