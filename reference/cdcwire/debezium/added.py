@@ -49,8 +49,9 @@ class Added:
     names: Mapping[str, str]
     headers: Mapping[str, Scalar]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.names or name in self.headers
+    def has_any(self, names: Iterable[str]) -> bool:
+        """Return whether at least one of these members was added; it may be NULL."""
+        return not (self.names.keys().isdisjoint(names) and self.headers.keys().isdisjoint(names))
 
     def value(self, *names: str) -> Scalar:
         """Return the first value that is not NULL. Raises: DecodeError for one of another type."""

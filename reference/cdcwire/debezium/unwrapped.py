@@ -16,6 +16,7 @@ from cdcwire.connect.cdl import Row
 from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin, definition_of, typed
 from cdcwire.connect.logical import image_of
+from cdcwire.connect.schema import MadeOfSchemas
 from cdcwire.core.context import Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import JsonObject
@@ -135,7 +136,7 @@ def unwrapped_of(
     typed_row = _typed_row(Origin("value", parsed), more, _named(parsed, settings, headers))
     fields, table = typed_row.fields, typed_row.table
     added = Added(fields, added_names(fields.places, settings, typed_row.defined), headers)
-    is_added = set(added.names.values())
+    names = tuple(sorted(set(added.names.values()), key=fields.places.__getitem__))
     if key_names is None:
         key_names = typed_row.key
     extra = _extra(added, notes_of(fields.schema))
@@ -145,10 +146,10 @@ def unwrapped_of(
     }
     return Unwrapped(
         _operation(added),
-        _without(fields, is_added),
+        _without(fields, names),
         replace(table, key=key_names),
         _position(added),
-        tuple(name for name in fields.places if name in is_added),
+        names,
         parsed.envelope,
         key,
         fields.origin.parsed.warnings,
@@ -229,15 +230,24 @@ def _typed_row(origin: Origin, more: RowSettings, named: Mapping[str, object]) -
     return _TypedRow(fields, table, key, frozenset(structs), connector)
 
 
+_BETWEEN = "\udfff"  # names have no lone surrogate
+
+
+def _kept(struct: Schema, names: str) -> tuple[Schema, tuple[int, ...]]:
+    """Return a struct without some of its fields, and the places of the others."""
+    left_out = names.split(_BETWEEN)
+    places = [i for i, field in enumerate(struct.fields) if field.name not in left_out]
+    kept = replace(struct, fields=tuple(struct.fields[place] for place in places))
+    return kept, tuple(places)
+
+
+_KEPT = MadeOfSchemas(_kept)
+
+
 def _without(fields: Fields, names: Collection[str]) -> Row:
-    """Return a row without some of its fields."""
-    kept = [
-        (field, value)
-        for field, value in zip(fields.schema.fields, fields.values, strict=True)
-        if field.name not in names
-    ]
-    schema = replace(fields.schema, fields=tuple(field for field, _ in kept))
-    return Row(schema, tuple(value for _, value in kept), fields.origin)
+    """Return a row without some of its fields; rows of one struct give one struct."""
+    struct, places = _KEPT.get(fields.schema, _BETWEEN.join(names))
+    return Row(struct, tuple(fields.values[place] for place in places), fields.origin)
 
 
 def unwrapped_events(
@@ -411,7 +421,7 @@ def _position(added: Added) -> Position:
         if moment is not None:
             found[place] = moment
     for place, is_text, *names in _PLACES:
-        if place in found or not (names[0] in added or names[1] in added):
+        if place in found or not added.has_any(names):
             continue
         value = added.value(*names) if is_text else added.integer(*names)
         if value is not None:
@@ -423,6 +433,6 @@ def _position(added: Added) -> Position:
 
 
 def _extra(added: Added, notes: str | None) -> Extra:
-    found = {place: added.value(*names) for place, *names in _EXTRAS}
+    found = {place: added.value(*names) for place, *names in _EXTRAS if added.has_any(names)}
     found["column_notes"] = notes
     return {place: f"{value}" for place, value in found.items() if value is not None}
