@@ -19,6 +19,7 @@ ALSO = (
     "from cdcwire import craft; craft.decode",
     "from cdcwire import Decoder; Decoder('craft')",
     "from cdcwire import Decoder; Decoder('open-protocol')",
+    "from cdcwire import Decoder; Decoder('debezium-json')",
     "from cdcwire.formats.craft import fast",
 )
 NOTHING = "pass"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64encode
 from functools import lru_cache
-from hashlib import md5
 from uuid import UUID
 
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Schema
@@ -61,5 +60,7 @@ def _texts(schema: Schema, placeholder: str) -> tuple[str, ...]:
 def _item(schema: Schema, placeholder: str) -> str:
     if schema.name != UUID_TEXT:
         return placeholder
+    from hashlib import md5  # it loads OpenSSL, which few feeds need
+
     digest = md5(placeholder.encode(), usedforsecurity=False).digest()
     return str(UUID(bytes=digest, version=3))
