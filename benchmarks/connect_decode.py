@@ -29,7 +29,7 @@ from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
 from cdcwire import connect
 from cdcwire.connect import EnvelopeDecoder, PayloadReader, Schema, payload_reader
-from cdcwire.connect.numbers import decimal_of
+from cdcwire.connect.scalars import decimal_of
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.core.context import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage

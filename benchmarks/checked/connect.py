@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, EnvelopeDecoder, Schema
-from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.payload_patterns import _FLOAT, _float32, _range
+from cdcwire.connect.scalars import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
 from cdcwire.core.compiled.json_objects import Real, read_pairs

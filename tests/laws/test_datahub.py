@@ -20,6 +20,7 @@ from cdcwire.datahub.message import Encoding
 from cdcwire.datahub.sharding import (
     HASH_END,
     blob_text,
+    check_shards,
     hash_key,
     key_of_image,
     merge_shards,
@@ -28,7 +29,6 @@ from cdcwire.datahub.sharding import (
     value_text,
 )
 from cdcwire.datahub.streamx import BlobMessage
-from cdcwire.datahub.topics import check_shards
 from cdcwire.datahub.tuple_topic import Topic, TupleRow
 from cdcwire.format import Format
 from cdcwire.formats import datahub_blob, datahub_tuple

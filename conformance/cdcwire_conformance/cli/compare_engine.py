@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.extras import MissingExtraError, load_extra
 from cdcwire.files.line_files import UNPACKED, is_compressed
 from cdcwire.files.stores import is_url

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire import __version__
 from cdcwire.cli.context import parse_option_arguments
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.console.visible import without_secrets
 from cdcwire.files.feed_file import FEED_FILE, PREFIX_FEED_FILE, TABLES_FILE
 from cdcwire.files.local_files import is_inside, is_new_or_empty, write_whole

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from cdcwire.console.interrupts import Terminated
-from cdcwire.console.usage import UsageError, column_names
+from cdcwire.console.problems import UsageError, column_names
 from cdcwire.extras import MissingExtraError
 from cdcwire.files.local_files import read_short
 from cdcwire.files.stores import SourceError, directory_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire.console.interrupts import interrupts_raise
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.console.visible import visible
 from cdcwire.files.local_files import write_whole
 from cdcwire_conformance.cli.compare_arguments import EVERY_SECONDS, CompareArguments

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 
 HELP = "make the site of results from stored runs"
 DESCRIPTION = """\

@@ -15,8 +15,7 @@ from cdcwire.cli.context import (
     context_from,
     parse_option_arguments,
 )
-from cdcwire.console.problems import integer_argument, jobs_argument
-from cdcwire.console.usage import DEFAULT_SCHEMA
+from cdcwire.console.problems import DEFAULT_SCHEMA, integer_argument, jobs_argument
 from cdcwire.ddl import read_ddl_file
 from cdcwire.files.local_files import write_whole
 from cdcwire.model.events import Table

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from cdcwire.cli.configuration import add_format_argument, need_format
 from cdcwire.cli.context import ContextArguments, UsageError, context_from, table_text
 from cdcwire.cli.decode import add_write_order
-from cdcwire.console.usage import meant_or_met
+from cdcwire.console.problems import meant_or_met
 from cdcwire.console.visible import visible
 from cdcwire.files.prefix import list_prefix, stored_formats
 from cdcwire.files.stores import directory_of, open_store

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cdcwire.cli.auto import source_identified
 from cdcwire.cli.context import ContextArguments, UsageError, context_from, table_text
-from cdcwire.console.usage import meant_or_met
+from cdcwire.console.problems import meant_or_met
 from cdcwire.console.visible import print_error
 from cdcwire.core.context import EVERYTHING
 from cdcwire.ddl import read_ddl_file

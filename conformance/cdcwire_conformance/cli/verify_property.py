@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.extras import load_extra
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.progress import lasting_line

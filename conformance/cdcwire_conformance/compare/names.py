@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
-from cdcwire.console.usage import meant_or_met
+from cdcwire.console.problems import meant_or_met
 from cdcwire.model.events import Table, TableName, full_schema
 from cdcwire_conformance.compare.aliases import Alias, renamed_table
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
-from cdcwire.console.usage import meant_or_met
+from cdcwire.console.problems import meant_or_met
 from cdcwire.ddl.schemas import schema_notes
 from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.aliases import named_like

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cdcwire.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire.changes import Bad
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.console.visible import visible_lines
 from cdcwire.extras import MissingExtraError, load_extra, load_library
 from cdcwire_conformance.compare.document import document

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from cdcwire.configuration.found import read_toml
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.core.nearest import did_you_mean
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_conformance.output.results.stored import file_name

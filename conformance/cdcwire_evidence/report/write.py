@@ -16,7 +16,7 @@ from traceback import extract_tb
 from typing import Literal
 
 from cdcwire.console.interrupts import interrupts_raise
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases

@@ -22,7 +22,7 @@ from types import ModuleType
 from cdcwire.cli.arguments import COULD_NOT_RUN, Parser
 from cdcwire.cli.config_file import configured_words
 from cdcwire.console.interrupts import Terminated, interrupts_raise
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.console.visible import print_error, visible_output, without_secrets
 from cdcwire.registry import FORMAT_NAMES
 

@@ -10,7 +10,7 @@ from cdcwire.configuration import (
     read_connector,
     read_ticdc,
 )
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.console.visible import print_error, visible
 from cdcwire.core.options import OptionValue
 from cdcwire.identify.auto import AUTO

@@ -12,13 +12,13 @@ from pathlib import Path
 from cdcwire.cli.arguments import Arguments, repeated, with_value
 from cdcwire.cli.options import OptionArgument
 from cdcwire.compressions import known_compressions
-from cdcwire.console.problems import positive_argument
-from cdcwire.console.usage import (
+from cdcwire.console.problems import (
     DEFAULT_SCHEMA,
     UsageError,
     column_names,
     meant_or_met,
     parse_option_arguments,
+    positive_argument,
 )
 from cdcwire.console.visible import print_error
 from cdcwire.core.claim_check import ClaimChecks

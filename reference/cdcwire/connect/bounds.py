@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NoReturn
 
-from cdcwire.connect.numbers import unscaled_bytes
+from cdcwire.connect.scalars import unscaled_bytes
 from cdcwire.core.json_strings import write_base64
 from cdcwire.model import kinds
 from cdcwire.model.events import Path, Step

@@ -14,12 +14,11 @@ from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
 
-from cdcwire.connect import counts, types
+from cdcwire.connect import times, types
 from cdcwire.connect.labels import escaped_label, write_labels
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
-from cdcwire.connect.numbers import unscaled_bytes
+from cdcwire.connect.scalars import quoted, unscaled_bytes
 from cdcwire.connect.schema import ConnectType, Field, Schema
-from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
 from cdcwire.connect.times import is_other_time, temporal_plan
 from cdcwire.connect.types import declared_spatial
@@ -35,7 +34,7 @@ from cdcwire.model.kinds import ABSENT, UNAVAILABLE, Column, Value
 from cdcwire.model.text import TextFormError
 from cdcwire.model.text.values import value_from_json
 
-KINDS = counts.KINDS
+KINDS = times.KINDS
 
 
 def plan_column(column: Column, style: Style) -> ColumnPlan:
@@ -136,7 +135,7 @@ def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
         case kinds.IntervalType(form):
             if form == "us" and style.intervals == "numeric":
                 return ColumnPlan(Schema("int64", name=types.MICRO_DURATION, version=1), as_it_is)
-            convert = counts.interval_text if form == "us" else as_it_is
+            convert = times.interval_text if form == "us" else as_it_is
             return ColumnPlan(Schema("string", name=types.INTERVAL, version=1), convert)
         case kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             return _container_plan(kind, source, style)

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.schema import LOOSE_RULES, RULES, ConnectValue, Schema
-from cdcwire.connect.schema_reader import read_schema
-from cdcwire.connect.schema_text import schema_text
+from cdcwire.connect.schema_json import read_schema, schema_text
 from cdcwire.connect.schemaless import json_text
 from cdcwire.connect.values import Reading, read_value, write_value
 from cdcwire.core.errors import DecodeError, step

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from cdcwire.connect.schema import RULES, Schema
-from cdcwire.connect.schema_reader import read_schema
+from cdcwire.connect.schema_json import read_schema
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Spans, json_text
 from cdcwire.core.message import KafkaMessage

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from cdcwire.connect import types
 from cdcwire.connect.bounds import DEFINITIONS, ConversionError, check_bounds, refuse_time
 from cdcwire.connect.labels import declared_label, declared_labels, read_labels
-from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of, read_digits
+from cdcwire.connect.scalars import MAX_DECIMAL_BYTES, decimal_of, read_digits
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, TIDB_TYPE, MadeOfSchemas, Schema
 from cdcwire.connect.style import as_it_is
 from cdcwire.connect.unavailable import unavailable_values

@@ -25,9 +25,8 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the 
 from math import frexp
 from typing import Any, Protocol, TypeAlias
 
-from cdcwire.connect.numbers import EXACT, MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.scalars import EXACT, MAX_DECIMAL_BYTES, decimal_of, quoted
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
-from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import (
     CONNECT_DECIMAL,
     CONNECT_TIME,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cdcwire.connect.scalars import quoted
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
-from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import CONNECT_DECIMAL, UNTYPED
 from cdcwire.connect.values import read_value
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number

@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 
 from cdcwire.connect.columns import plan_column
 from cdcwire.connect.images import schemas_of
+from cdcwire.connect.scalars import quoted
 from cdcwire.connect.schema import PRIMITIVES, Schema
-from cdcwire.connect.schema_text import schema_text
-from cdcwire.connect.strings import quoted
+from cdcwire.connect.schema_json import schema_text
 from cdcwire.connect.style import Style
 from cdcwire.connect.usual_values import usual_writer
 from cdcwire.core.compiled import ImagePlans, Irregular, refuse, texts_of_values

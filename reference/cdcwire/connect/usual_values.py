@@ -14,9 +14,8 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from cdcwire.connect import types
-from cdcwire.connect.numbers import java_float_text
+from cdcwire.connect.scalars import java_float_text, quoted
 from cdcwire.connect.schema import INT_BITS, Schema
-from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.connect.values import write_value

@@ -14,10 +14,15 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of, java_float_text, unscaled_bytes
+from cdcwire.connect.scalars import (
+    MAX_DECIMAL_BYTES,
+    decimal_of,
+    java_float_text,
+    quoted,
+    unscaled_bytes,
+)
 from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.schema import ConnectValue as Value
-from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import (
     BITS,
     CONNECT_DECIMAL,

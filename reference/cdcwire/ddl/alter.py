@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.ddl.columns import ReadColumn, read_column
-from cdcwire.ddl.defaults import read_default
+from cdcwire.ddl.columns import ReadColumn, read_column, read_default
 from cdcwire.ddl.definition import Definition, read_element, read_table_name
 from cdcwire.ddl.keys import Key
 from cdcwire.ddl.tokens import Cursor, Token

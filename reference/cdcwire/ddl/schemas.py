@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from cdcwire.console.usage import DEFAULT_SCHEMA, UsageError
+from cdcwire.console.problems import DEFAULT_SCHEMA, UsageError
 from cdcwire.core.context import Context, Selection
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message

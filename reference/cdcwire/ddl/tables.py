@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.ddl.chain import MysqlTables
 from cdcwire.ddl.postgresql import PostgresqlTables
 from cdcwire.ddl.statements import (

@@ -40,9 +40,8 @@ from cdcwire.debezium.message import (
 )
 from cdcwire.debezium.names import renamed, sent_selection
 from cdcwire.debezium.notes import notes_of
-from cdcwire.debezium.offsets import in_iso_form
 from cdcwire.debezium.schema_changes import kind_of, sent_table, table_of_change
-from cdcwire.debezium.sent_forms import sent_forms
+from cdcwire.debezium.sent_forms import in_iso_form, sent_forms
 from cdcwire.debezium.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.debezium.source import table_named

@@ -16,7 +16,7 @@ from json import dumps
 from math import isfinite
 from typing import Literal
 
-from cdcwire.connect import ConnectType, ConnectValue, counts, types
+from cdcwire.connect import ConnectType, ConnectValue, times, types
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.golang import jsoniter_string, padded_float_text
 from cdcwire.model import kinds
@@ -175,10 +175,10 @@ def _of_base(kind: kinds.Type, declared: DeclaredType) -> ColumnForm:
         case kinds.YearType():
             return ColumnForm("", "int32", _integer, types.YEAR)
         case kinds.DateType():
-            return ColumnForm("", "int32", partial(counts.days, kind), types.DATE)
+            return ColumnForm("", "int32", partial(times.days, kind), types.DATE)
         case kinds.TimeType():
             return ColumnForm(
-                "", "int64", lambda value: counts.clock(kind, value, "us"), types.MICRO_TIME
+                "", "int64", lambda value: times.clock(kind, value, "us"), types.MICRO_TIME
             )
         case kinds.DatetimeType():
             return _datetime_form(kind)
@@ -198,7 +198,7 @@ def _datetime_form(kind: kinds.DatetimeType) -> ColumnForm:
     is_short = kind.form == "ms" or (kind.form == "text" and (kind.fraction or 0) <= 3)
     unit = "ms" if is_short else "us"
     name = types.TIMESTAMP if is_short else types.MICRO_TIMESTAMP
-    return ColumnForm("", "int64", lambda value: counts.moment(kind, value, unit), name)
+    return ColumnForm("", "int64", lambda value: times.moment(kind, value, unit), name)
 
 
 def _escaped_label(label: str) -> str:
@@ -283,7 +283,7 @@ def _label_converter(labels: tuple[str, ...] | None, *, is_set: bool) -> Callabl
 def _instant(kind: kinds.TimestampType, value: Value) -> str:
     if kind.zone is None:
         raise EncodeError(f"the zone of {value!r:.40} is not known; give time-zone", CLAUSE)
-    text = counts.zoned_text(kind, value)
+    text = times.zoned_text(kind, value)
     head, _, fraction = text.removesuffix("Z").partition(".")
     if head == _ZERO_INSTANT[:-1] and not fraction.strip("0"):
         return _ZERO_INSTANT  # MySQL's instants begin one second later

@@ -33,10 +33,9 @@ from cdcwire.debezium.connectors import GENERAL, TEXT_PLACES, source_of
 from cdcwire.debezium.made_up import shows_whole_row
 from cdcwire.debezium.message import OPERATIONS, KeyPart, TextKey, Tombstone, Unwrapped
 from cdcwire.debezium.notes import notes_of
-from cdcwire.debezium.offsets import in_iso_form
 from cdcwire.debezium.reading import OF_NOTIFICATIONS, checked, key_names_of
 from cdcwire.debezium.reading_others import key_part, physical_table_in
-from cdcwire.debezium.sent_forms import sent_forms
+from cdcwire.debezium.sent_forms import in_iso_form, sent_forms
 from cdcwire.debezium.settings import Settings
 from cdcwire.debezium.shapes import other_schema_name
 from cdcwire.model.events import Extra, Image, Op, Position, RowChange, SchemaChange, Sent, Table

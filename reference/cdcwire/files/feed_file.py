@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cdcwire.console.problems import json_problem
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError, json_problem
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionError, OptionValue, parse_options
 from cdcwire.files import local_files

@@ -4,7 +4,6 @@ Names and bytes in, names, bytes and values out: nothing here lists, reads or wr
 knows the time. The rows in data files belong to the formats of the sink.
 """
 
-from cdcwire.storage.cutting import Cut, CuttingSettings, OpenFile, Part, add_part, flush, tick
 from cdcwire.storage.paths import (
     DataPath,
     IndexPath,
@@ -61,7 +60,20 @@ from cdcwire.storage.small_files import (
     write_index,
     write_metadata,
 )
-from cdcwire.storage.writing import Put, VersionChoice, choose_version, flush_puts, schema_put
+from cdcwire.storage.writing import (
+    Cut,
+    CuttingSettings,
+    OpenFile,
+    Part,
+    Put,
+    VersionChoice,
+    add_part,
+    choose_version,
+    flush,
+    flush_puts,
+    schema_put,
+    tick,
+)
 
 __all__ = [
     "ApplySchema",

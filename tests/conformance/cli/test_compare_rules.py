@@ -11,7 +11,7 @@ from cdcwire_conformance.cli import main
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.registry import get_format
 from cdcwire_conformance.cli.compare_arguments import CompareArguments
 from cdcwire_conformance.cli.compare_rules import meaning_from, window_from

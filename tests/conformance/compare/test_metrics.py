@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire_conformance.cli.follow import MetricsFile
 from cdcwire_conformance.compare.metrics import FollowMetrics, SideMetrics, metrics_text
 from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison

@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow", reason="needs the extra compare")
 pytest.importorskip("pandas", reason="DataFrames need pandas")
 
 from cdcwire.arrow.types import SchemaError
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.notebook import compare
 

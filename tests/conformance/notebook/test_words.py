@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire_conformance.cli import compare as command
 from cdcwire_conformance.notebook.shown import OptionParser, OptionValue, parsed
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.context import Context
-from cdcwire.datahub.sharding import merge_shards
-from cdcwire.datahub.topics import check_blob_topic, check_shards, check_tuple_topic
+from cdcwire.datahub.sharding import check_blob_topic, check_shards, check_tuple_topic, merge_shards
 from cdcwire.ddl import parse_ddl
 from cdcwire.files.messages_io import read_messages
 from cdcwire.model.events import Event, Image, Position, RowChange, Table

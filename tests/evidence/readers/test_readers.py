@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire.configuration import ConfigurationError
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire_evidence.readers.__main__ import judge, line_of, runs_of
 from cdcwire_evidence.readers.listed import ListedReader, read_list
 

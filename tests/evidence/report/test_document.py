@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.registry import FORMAT_NAMES
 from cdcwire_evidence.report import runs, write
 from cdcwire_evidence.report.__main__ import run
@@ -157,7 +157,7 @@ NOTED = """
 import os
 from pathlib import Path
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire_evidence.report.part import Part
 
 def noted(name, log, folder):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from cdcwire import connect
 from cdcwire.connect import Envelope, Field, Schema
-from cdcwire.connect.numbers import decimal_of, java_float_text, unscaled_bytes
-from cdcwire.connect.strings import quoted
+from cdcwire.connect.scalars import decimal_of, java_float_text, quoted, unscaled_bytes
 from cdcwire.core.errors import DecodeError, EncodeError
 
 STRINGS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.connect.numbers import java_float_text
+from cdcwire.connect.scalars import java_float_text
 from cdcwire.core.context import Context
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionValue

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.sharding import (
     HASH_END,
+    TopicError,
     blob_text,
+    check_blob_topic,
+    check_shards,
+    check_tuple_topic,
     hash_key,
     key_of_image,
     key_text,
@@ -21,12 +25,6 @@ from cdcwire.datahub.sharding import (
     shard_of,
     shard_ranges,
     value_text,
-)
-from cdcwire.datahub.topics import (
-    TopicError,
-    check_blob_topic,
-    check_shards,
-    check_tuple_topic,
 )
 from cdcwire.model.events import (
     Event,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.core.context import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.ddl.schemas import (

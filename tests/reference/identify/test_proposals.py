@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cdcwire.compressions import known_compressions
-from cdcwire.console.usage import parse_option_arguments
+from cdcwire.console.problems import parse_option_arguments
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message

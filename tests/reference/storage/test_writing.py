@@ -28,8 +28,7 @@ from cdcwire.storage import (
     read_schema_file,
     tick,
 )
-from cdcwire.storage.cutting import move
-from cdcwire.storage.writing import schema_files_of
+from cdcwire.storage.writing import move, schema_files_of
 
 DATA = Path(__file__).parent / "data"
 LAYOUT = PathLayout()

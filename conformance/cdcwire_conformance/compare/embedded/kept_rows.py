@@ -15,7 +15,7 @@ from typing import IO
 import pyarrow as pa
 
 from cdcwire.arrow.types import SchemaError
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.model.events import TableName
 from cdcwire_conformance.compare.embedded.passes import job_for, passes_of
 from cdcwire_conformance.compare.feed import OpenedFeed

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cdcwire.console.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
+from cdcwire.console.problems import DEFAULT_SCHEMA, UsageError, parse_option_arguments
 from cdcwire.console.visible import visible
 from cdcwire.core.options import OptionError
 from cdcwire.ddl import read_chain, read_chain_file, read_ddl_file

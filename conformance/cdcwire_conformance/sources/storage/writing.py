@@ -43,9 +43,8 @@ from cdcwire.storage import (
     tick,
     write_metadata,
 )
-from cdcwire.storage.cutting import DEFAULT_FLUSH_INTERVAL_MS, move
 from cdcwire.storage.paths import date_directory
-from cdcwire.storage.writing import WriteOrder
+from cdcwire.storage.writing import DEFAULT_FLUSH_INTERVAL_MS, WriteOrder, move
 from cdcwire_conformance.sources.storage.known_tables import KnownTable, KnownTables, commit_ts_of
 
 Atomicity: TypeAlias = Literal["none", "table"]

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 
 from cdcwire.arrow.schema import CanonicalTable, canonical_table
 from cdcwire.arrow.types import Profile, SchemaError, Temporal
-from cdcwire.console.usage import UsageError
+from cdcwire.console.problems import UsageError
 from cdcwire.core.context import Context
 from cdcwire.ddl import read_ddl_file
 from cdcwire.extras import MissingExtraError

@@ -16,13 +16,14 @@ A fast encoder falls back in the same way, row by row.
 
 from __future__ import annotations
 
-from cdcwire.core.compiled.decoder import (
+from cdcwire.core.compiled.interfaces import (
     ENCODE_IRREGULARITIES,
     IRREGULARITIES,
     FastDecoder,
+    FastEncoder,
+    ImagePlans,
     Irregular,
 )
-from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
 from cdcwire.core.compiled.row_texts import (
     Usual,
     Write,

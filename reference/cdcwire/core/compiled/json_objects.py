@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from json import JSONDecoder
 from typing import Any
 
-from cdcwire.core.compiled.decoder import Irregular
+from cdcwire.core.compiled.interfaces import Irregular
 
 _orjson: Any = import_module("orjson") if find_spec("orjson") else None
 

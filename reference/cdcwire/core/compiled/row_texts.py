@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import Any, AnyStr, NoReturn, TypeAlias
 
-from cdcwire.core.compiled.decoder import Irregular
+from cdcwire.core.compiled.interfaces import Irregular
 
 
 def compile_function(

@@ -18,7 +18,7 @@ from cdcwire.connect.cdl import (
     translated_envelope,
     translated_row,
 )
-from cdcwire.connect.counts import calendar_text
+from cdcwire.connect.times import calendar_text
 from cdcwire.connect.types import CDC_DECIMAL, CDC_TIMESTAMP, CONNECT_TIMESTAMP, is_cdc_decimal
 from cdcwire.formats.cdl_json.wire import change_of
 from cdcwire.model.kinds import DatetimeType

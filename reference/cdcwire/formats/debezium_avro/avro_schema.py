@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cdcwire.connect import ConnectValue, Schema
-from cdcwire.connect.numbers import java_float_text, unscaled_bytes
+from cdcwire.connect.scalars import java_float_text, unscaled_bytes
 from cdcwire.connect.schema import INT_BITS, MAX_SCHEMA_DEPTH
 from cdcwire.connect.types import (
     CONNECT_DATE,

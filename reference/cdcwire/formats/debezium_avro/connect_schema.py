@@ -17,7 +17,7 @@ from cdcwire.apache_avro.binary import DatumReader, write_datum
 from cdcwire.apache_avro.schema import Datum
 from cdcwire.connect import ConnectType, ConnectValue, Field, Schema
 from cdcwire.connect.bounds import ConversionError
-from cdcwire.connect.numbers import MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.scalars import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.schema import INT_BITS, MAX_SCHEMA_DEPTH, TIDB_TYPE
 from cdcwire.connect.types import (
     CONNECT_DATE,
@@ -37,13 +37,13 @@ from cdcwire.formats.debezium_avro.conversions import (
     decimal_reader,
     decimal_writer,
     each_item,
+    has_long_scales,
     integer_ways,
     of_fields,
     ways_of_pairs,
     ways_of_union,
     well_formed,
 )
-from cdcwire.formats.debezium_avro.digits import has_long_scales
 from cdcwire.model.floats import read_float32
 from cdcwire.model.kinds import ABSENT
 

@@ -23,16 +23,15 @@ from cdcwire.apache_avro.value_code import (
     length_lines,
 )
 from cdcwire.connect import ConnectValue, Field, Schema
-from cdcwire.connect.numbers import EXACT, MAX_DECIMAL_BYTES
 from cdcwire.connect.payload_patterns import Part, RowCode, tuple_of
+from cdcwire.connect.scalars import EXACT, MAX_DECIMAL_BYTES
 from cdcwire.connect.types import decimal_scale, is_variable_scale
 from cdcwire.core.compiled import Irregular, indented
 from cdcwire.core.compiled.varint_bytes import varint_bytes
 from cdcwire.core.limits import FREE_SCALE
 from cdcwire.core.reader import Reader
 from cdcwire.formats.debezium_avro.connect_schema import DATUM, connect_type, is_decimal
-from cdcwire.formats.debezium_avro.conversions import integer_bounds
-from cdcwire.formats.debezium_avro.digits import has_long_scales
+from cdcwire.formats.debezium_avro.conversions import has_long_scales, integer_bounds
 
 ReadOther: TypeAlias = "Callable[[bytes, int, int], tuple[Any, int]]"
 """Takes bytes, where the value begins and a budget; returns the value and where it ends."""

@@ -13,7 +13,7 @@ from cdcwire.apache_avro.binary import LENGTHS, UNION
 from cdcwire.apache_avro.sources import KnownSchemas
 from cdcwire.connect import Schema
 from cdcwire.connect.explain import Subjects
-from cdcwire.connect.numbers import decimal_of
+from cdcwire.connect.scalars import decimal_of
 from cdcwire.connect.types import BITS, CONNECT_DECIMAL, decimal_scale
 from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError

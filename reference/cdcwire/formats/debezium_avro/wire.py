@@ -25,7 +25,7 @@ from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
 from cdcwire.debezium.ticdc_types import with_types
 from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, tombstone_of, unwrapped_of
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
-from cdcwire.formats.debezium_avro.digits import count_digits
+from cdcwire.formats.debezium_avro.conversions import count_digits
 from cdcwire.formats.debezium_avro.framing import ID_OFFSET, read_framing, write_framing
 from cdcwire.formats.debezium_avro.settings import (
     DEFAULT_SETTINGS,

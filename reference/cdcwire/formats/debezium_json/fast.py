@@ -21,7 +21,7 @@ from typing import TypeAlias
 from cdcwire.connect import Envelope, Parsed, PayloadReader, Schema, payload_reader
 from cdcwire.connect.fast import KnownHeads
 from cdcwire.connect.fields import Origin
-from cdcwire.connect.strings import quoted
+from cdcwire.connect.scalars import quoted
 from cdcwire.connect.types import CONNECT_TIME
 from cdcwire.core.caches import Credit
 from cdcwire.core.compiled import IRREGULARITIES, FastDecoder, Irregular

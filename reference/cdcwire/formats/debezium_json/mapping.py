@@ -16,8 +16,8 @@ from cdcwire.connect.cdl import (
     translated_envelope,
     translated_row,
 )
-from cdcwire.connect.counts import moment
 from cdcwire.connect.logical import read_timestamp_text
+from cdcwire.connect.times import moment
 from cdcwire.connect.types import CONNECT_TIMESTAMP, is_cdc_timestamp
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.debezium.reading import change_of

@@ -13,6 +13,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.debezium.ticdc import (
     CLAUSE,
     JsonParts,
+    TicdcRow,
     check_written,
     cluster_of,
     envelope_schema,
@@ -24,7 +25,6 @@ from cdcwire.debezium.ticdc import (
     watermark_parts,
 )
 from cdcwire.debezium.ticdc_columns import field_schema, text_json, value_json
-from cdcwire.debezium.ticdc_rows import TicdcRow
 from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import Column

@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cdcwire.connect.strings import quoted
+from cdcwire.connect.scalars import quoted
 from cdcwire.core.caches import BoundedCache, Credit
 from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.context import NO_CONTEXT, Context

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from cdcwire.connect.numbers import java_float_text
+from cdcwire.connect.scalars import java_float_text
 from cdcwire.connect.usual_values import string_text
 from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, texts_of_values
 from cdcwire.core.compiled.json_objects import read_objects

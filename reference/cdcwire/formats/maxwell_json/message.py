@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from cdcwire.connect.strings import quoted
+from cdcwire.connect.scalars import quoted
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.json_record import (
     FLAG,

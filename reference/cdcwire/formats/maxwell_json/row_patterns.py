@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from cdcwire.connect.strings import quoted
+from cdcwire.connect.scalars import quoted
 from cdcwire.core.caches import Memo
 from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.core.compiled.json_objects import read_objects

@@ -13,7 +13,7 @@ from base64 import b64encode
 from dataclasses import replace
 from decimal import Decimal
 
-from cdcwire.connect.numbers import java_float_text
+from cdcwire.connect.scalars import java_float_text
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.json_strings import read_base64
 from cdcwire.core.limits import INT64_END, INT64_START, UINT64_END

@@ -14,7 +14,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import event_of
 from cdcwire.debezium.connectors import DB2, INFORMIX, MYSQL, ORACLE, SQLSERVER, source_of
-from cdcwire.debezium.declared_types import declared_column, has_own_types
+from cdcwire.debezium.schema_changes import declared_column, has_own_types
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kind_text import kind_text
