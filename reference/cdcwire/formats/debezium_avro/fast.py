@@ -6,7 +6,9 @@ are read, and ``cdcwire.debezium.plans`` what they decide of the event. All othe
 decoded in the plain way, which says where and why. So both accept and reject the same bytes with
 the same errors. A key has one generated function for each schema.
 
-Not read in the fast way: rows by themselves, columns with adjusted names, messages without value.
+A row by itself has a generated function for its values. The row and its added fields then go the
+way of the plain decoder. Not read in the fast way: columns with adjusted names, messages without
+value.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, schema_of
-from cdcwire.connect import Parsed
-from cdcwire.connect.fields import image_of_key
+from cdcwire.connect import Envelope, Parsed
+from cdcwire.connect.fields import Origin, image_of_key
 from cdcwire.connect.logical import columns_of, model_converter
 from cdcwire.connect.style import as_it_is
 from cdcwire.core.caches import BoundedCache, Credit
@@ -30,16 +32,18 @@ from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.reader import Reader
 from cdcwire.debezium.connectors import source_of
 from cdcwire.debezium.events import events_of
-from cdcwire.debezium.message import Change
+from cdcwire.debezium.message import Change, Unwrapped
 from cdcwire.debezium.names import original_image
 from cdcwire.debezium.plans import Feed, KeyFacts, Payloads, change_lines
+from cdcwire.debezium.reading import checked
 from cdcwire.debezium.ticdc_types import typed_schema
+from cdcwire.debezium.unwrapped import RowSettings, unwrapped_events, unwrapped_of
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan
 from cdcwire.formats.debezium_avro.datum_code import DatumCode
 from cdcwire.formats.debezium_avro.framing import HEAD_BYTES, id_in_headers
 from cdcwire.formats.debezium_avro.settings import Settings, read_settings
 from cdcwire.formats.debezium_avro.wire import MESSAGES, Datum, key_bytes, read_message, read_part
-from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.events import Event, Image
 
 _MAX_KEY_FIELDS = 1 << 12  # of all functions
 
@@ -142,7 +146,9 @@ _PRICE_OF_A_FIELD = 1 << 8  # bytes that the plain decoder reads while a field's
 _ENTRY = 4
 _CDL = "message_version"
 
-ReadValue: TypeAlias = "Callable[[bytes, int, str | None], RowChange | None]"
+_SOME_KEY = Envelope(None, None)  # what is in a key beyond its names makes no event
+
+ReadEvents: TypeAlias = "Callable[[KafkaMessage, bytes, str | None], list[Event]]"
 _Heads: TypeAlias = "tuple[bytes | None, bytes, bool]"
 
 
@@ -150,13 +156,13 @@ _Heads: TypeAlias = "tuple[bytes | None, bytes, bool]"
 class _Route:
     """How the messages of one pair of schemas are read.
 
-    ``read_key``: returns the physical table in a key; None for messages without key. ``read_value``
-    returns the change; None if its table is not wanted.
+    ``read_key``: returns the physical table in a key; None for messages without key. ``read``:
+    returns the events of a message, given its value and that table.
     """
 
     heads: _Heads
     read_key: ReadKey | None
-    read_value: ReadValue
+    read: ReadEvents
 
 
 class RowDecoder(FastDecoder):
@@ -178,7 +184,7 @@ class RowDecoder(FastDecoder):
         self.tables = context.tables
         self._feed = Feed(settings, context.selection, context.tables)
         self._head = HEAD_BYTES[settings.framing]
-        self._is_usual = settings.transforms == "none" and settings.field_names == "none"
+        self._is_usual = settings.field_names == "none"
         self._routes: BoundedCache[_Heads, _Route | None] = BoundedCache(_MAX_FIELDS)
         self._last: _Route | None = None
         self._credit = Credit()
@@ -196,8 +202,7 @@ class RowDecoder(FastDecoder):
         physical_table = None
         if route.read_key is not None and message.key is not None:
             physical_table = route.read_key(message.key, self._head)
-        event = route.read_value(message.value, self._head, physical_table)
-        return [] if event is None else [event]
+        return route.read(message, message.value, physical_table)
 
     def _heads(self, message: KafkaMessage, value: bytes) -> _Heads:
         """Return the bytes that name the schemas of key and value. Raises: Irregular."""
@@ -219,17 +224,18 @@ class RowDecoder(FastDecoder):
         self._credit.earn(len(key or b"") + len(value or b""))
         found = read_message(kafka, self.source, self.settings, self.tables)
         events = list(events_of(found, key_bytes, self.settings, self.selection))
-        if self._is_usual and isinstance(found, Change) and value is not None:
+        if self._is_usual and isinstance(found, (Change, Unwrapped)) and value is not None:
             with suppress(*IRREGULARITIES):
                 self._learn(self._heads(kafka, value), found)
         return events
 
-    def _learn(self, heads: _Heads, found: Change) -> None:
+    def _learn(self, heads: _Heads, found: Change | Unwrapped) -> None:
         """Make the route of a good message, if that pays. Raises: one of IRREGULARITIES."""
         value, key = _plan_of(found.envelope), _plan_of(found.key_envelope)
         if heads in self._routes or value is None or (key is None) != (heads[0] is None):
             return
-        size = len(value.schema.fields) + 2 * len(found.after.schema.fields) + _ENTRY
+        row = found.row if isinstance(found, Unwrapped) else found.after
+        size = len(value.schema.fields) + 2 * len(row.schema.fields) + _ENTRY
         if not self._credit.spend(size * _PRICE_OF_A_FIELD):
             return
         self._routes.keep(heads, None, size)  # it is not tried again if there is none
@@ -238,10 +244,33 @@ class RowDecoder(FastDecoder):
         facts, read_key = KeyFacts((), heads[2]) if heads[2] else KeyFacts(None, False), None
         if key is not None:
             facts, read_key = key_function(key, self.settings.key_field_name)
-        self._routes[heads] = _Route(heads, read_key, self._value(value, found, facts))
+        if isinstance(found, Unwrapped):
+            read = self._row(value, facts, None if key is None else _SOME_KEY)
+        else:
+            read = self._change(value, found, facts)
+        self._routes[heads] = _Route(heads, read_key, read)
 
-    def _value(self, plan: DatumPlan, usual: Change, key: KeyFacts) -> ReadValue:
-        """Return what reads the values of a schema. Raises: one of IRREGULARITIES."""
+    def _row(self, plan: DatumPlan, facts: KeyFacts, key: Envelope | None) -> ReadEvents:
+        """Return what reads the rows of a schema. Raises: one of IRREGULARITIES."""
+        code = DatumCode(plan.kind)
+        part = code.payload(plan.schema)
+        lines = [*part.lines, f"return {part.made}"]
+        read_row = compile_function("read_row", "data, position", lines, code.names)
+        settings, selection, head = self.settings, self.selection, self._head
+
+        def read(message: KafkaMessage, value: bytes, physical_table: str | None) -> list[Event]:
+            if physical_table is not None:
+                raise Irregular
+            parsed = Parsed(Envelope(plan.schema, read_row(value, head)), None, 0, 0)
+            more = RowSettings(settings, self.tables, message.headers)
+            row = unwrapped_of(parsed, facts.names, key, more)
+            row = checked(row, settings, Origin("value", parsed))
+            return list(unwrapped_events(row, settings, selection))
+
+        return read
+
+    def _change(self, plan: DatumPlan, usual: Change, key: KeyFacts) -> ReadEvents:
+        """Return what reads the changes of a schema. Raises: one of IRREGULARITIES."""
         schema, is_typed = plan.schema, source_of(usual.source.connector).has_undeclared
         if schema.index(_CDL) is not None:
             raise Irregular
@@ -253,7 +282,13 @@ class RowDecoder(FastDecoder):
         payloads = Payloads(schema, usual.envelope.payload, is_typed)
         _, lines = change_lines(code, payloads, key, self._feed)
         parameters = "data, position, physical_table"
-        read: ReadValue = compile_function("read_value", parameters, lines, code.names)
+        read_value = compile_function("read_value", parameters, lines, code.names)
+        head = self._head
+
+        def read(message: KafkaMessage, value: bytes, physical_table: str | None) -> list[Event]:
+            event = read_value(value, head, physical_table)
+            return [] if event is None else [event]
+
         return read
 
 

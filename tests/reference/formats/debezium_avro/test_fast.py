@@ -41,6 +41,13 @@ PRODUCERS: dict[str, Options] = {
     "mysql": {"dialect": "debezium-3.6", "connector": "mysql"},
     "old": {"dialect": "debezium-1.4", "registry": "apicurio"},
     "glue": {"registry": "glue", "provide-transaction-metadata": True},
+    "unwrapped": {
+        "transforms": "unwrap",
+        "dialect": "debezium-3.6",
+        "connector": "mysql",
+        "add-fields": "op,db,table,source.ts_ms,file,pos",
+        "delete-tombstone-handling-mode": "rewrite",
+    },
 }
 READERS: dict[str, Options] = {
     "default": {},
