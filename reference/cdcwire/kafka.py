@@ -24,6 +24,7 @@ class ValueDeserializer(Generic[ChangeT]):
     confluent-kafka's ``DeserializingConsumer``. Threads may share it.
     The key is unknown: a row may lack the names of its key columns, and a delete may have more
     columns than were sent. A format that needs the key raises DecodeError. A null value is decoded.
+    Raises: TypeError for another argument than a ``Decoder``.
 
     Examples:
         >>> from cdcwire import Decoder
@@ -37,6 +38,8 @@ class ValueDeserializer(Generic[ChangeT]):
     """
 
     def __init__(self, decoder: Decoder[ChangeT], /) -> None:
+        if not isinstance(decoder, Decoder):
+            raise TypeError(f"the argument is {decoder!r:.80}; it must be a Decoder")
         self._decoder = decoder
         _register_with_kafka_python()
 

@@ -74,6 +74,16 @@ def test_format_that_needs_the_key_refuses_the_value() -> None:
         ValueDeserializer(Decoder("open-protocol"))(message.value)
 
 
+def test_value_of_another_type_is_named() -> None:
+    with pytest.raises(TypeError, match="the value is of type str; it must be bytes or None"):
+        deserializer()("{}")  # type: ignore[arg-type]  # as after another deserializer
+
+
+def test_argument_of_another_type_is_named() -> None:
+    with pytest.raises(TypeError, match="the argument is 'maxwell-json'; it must be a Decoder"):
+        ValueDeserializer("maxwell-json")  # type: ignore[arg-type]  # the name alone
+
+
 def test_kafka_python_takes_it_for_its_own() -> None:
     """Otherwise kafka-python warns, and leaves out the headers."""
     client = pytest.importorskip("kafka.serializer", reason="kafka-python is not installed")

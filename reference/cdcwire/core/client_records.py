@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 
+_BYTES = (bytes, bytearray, memoryview)
 _Headers: TypeAlias = Iterable[tuple[str, bytes | None]]
 
 
@@ -18,8 +19,8 @@ def message_of(record: object) -> Message:
     """
     if isinstance(record, (KafkaMessage, StoredFile)):
         return record
-    if isinstance(record, (bytes, bytearray, memoryview)):
-        return message_of_value(bytes(record))
+    if isinstance(record, _BYTES):
+        return message_of_value(record)
     if not (hasattr(record, "key") and hasattr(record, "value")):
         given = "None, as poll() returns without a message" if record is None else _kind_of(record)
         raise TypeError(
@@ -33,9 +34,12 @@ def message_of(record: object) -> Message:
     return KafkaMessage(_bytes_of(record, "key"), _bytes_of(record, "value"), headers)
 
 
-def message_of_value(value: bytes | None, headers: _Headers | None = None) -> KafkaMessage:
-    """Return the message of a value whose key is unknown."""
-    return KafkaMessage(None, value, _headers_of(headers), has_key=False)
+def message_of_value(value: object, headers: _Headers | None = None) -> KafkaMessage:
+    """Return the message of a value whose key is unknown. Raises: TypeError."""
+    if value is not None and not isinstance(value, _BYTES):
+        raise TypeError(f"the value is {_kind_of(value)}; it must be bytes or None")
+    data = None if value is None else bytes(value)
+    return KafkaMessage(None, data, _headers_of(headers), has_key=False)
 
 
 def _headers_of(headers: _Headers | None) -> tuple[tuple[str, bytes], ...]:
@@ -67,7 +71,7 @@ def place_of(record: object) -> dict[str, Any]:
     """Return where a record is: the file of a ``StoredFile``, the topic of a client's record."""
     if isinstance(record, StoredFile):
         return {"file": record.path}
-    if isinstance(record, (KafkaMessage, bytes, bytearray, memoryview)):
+    if isinstance(record, (KafkaMessage, *_BYTES)):
         return {}
     kinds = {"topic": str, "partition": int, "offset": int}
     found = {name: _member(record, name) for name in kinds}
