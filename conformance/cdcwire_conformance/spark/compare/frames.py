@@ -61,7 +61,7 @@ def compare_frames(
         return TableComparison(str(table), None, schema_differences=tuple(lines))
     left_out = [name for name in _TOLD_BY_BOTH if _lacks_one(left, right, name)]
     has_places = "source" in left.columns or "source" in right.columns
-    sides = [_whole(each.drop(*left_out), table) for each in (left, right)]
+    sides = [_read_columns(each.drop(*left_out), table, rules) for each in (left, right)]
     image = to_arrow_schema(sides[0].select("after").schema).field(0).type
     compared = ComparedTable(
         table, image, rules, replace(options, order=options.order and has_places)
@@ -75,14 +75,19 @@ def compare_frames(
     return replace(found, left_out=tuple((name, "a frame has no such column") for name in left_out))
 
 
-def _whole(frame: DataFrame, table: CanonicalTable) -> DataFrame:
-    """Return a frame with all columns that the comparison reads, and no others in its images."""
+def _read_columns(frame: DataFrame, table: CanonicalTable, rules: ComparisonRules) -> DataFrame:
+    """Return a frame with all columns that the comparison reads, and no others.
+
+    Each column of each row costs Spark time on the way to Python.
+    """
     for image in _IMAGES:
         if list(_fields(frame, image) or ()) != list(table.column_names):
             values = (F.col(image).getField(name).alias(name) for name in table.column_names)
             frame = frame.withColumn(image, F.when(F.col(image).isNotNull(), F.struct(*values)))
     lacking = {name: kind for name, kind in _OTHERS.items() if name not in frame.columns}
-    return frame.withColumns({name: F.lit(None).cast(kind) for name, kind in lacking.items()})
+    found = frame.withColumns({name: F.lit(None).cast(kind) for name, kind in lacking.items()})
+    positions = [] if rules.position is None else [rules.position]
+    return found.select(*dict.fromkeys(("op", *positions, *rules.fields, *_IMAGES, *_OTHERS)))
 
 
 def frame_difference(
