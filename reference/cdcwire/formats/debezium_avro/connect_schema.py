@@ -89,6 +89,11 @@ class DatumPlan:
     ways: Ways
     has_long_scales: bool
 
+    @property
+    def has_metadata(self) -> bool:
+        """True if the schema says its name in Connect, as each struct's does unless it has none."""
+        return not isinstance(self.kind, avro.Record) or "connect.name" in self.kind.attributes
+
     def read(self, reader: Reader) -> ConnectValue:
         """Return the value that follows. Raises: DecodeError, ConversionError."""
         datum = self.read_datum(reader)

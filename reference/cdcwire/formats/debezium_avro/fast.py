@@ -7,8 +7,8 @@ decoded in the plain way, which says where and why. So both accept and reject th
 the same errors. A key has one generated function for each schema.
 
 A row by itself has a generated function for its values. The row and its added fields then go the
-way of the plain decoder. Not read in the fast way: columns with adjusted names, messages without
-value.
+way of the plain decoder. Not read in the fast way: columns with adjusted names, those that a
+definition types, messages without value.
 """
 
 from __future__ import annotations
@@ -252,6 +252,8 @@ class RowDecoder(FastDecoder):
 
     def _row(self, plan: DatumPlan, facts: KeyFacts, key: Envelope | None) -> ReadEvents:
         """Return what reads the rows of a schema. Raises: one of IRREGULARITIES."""
+        if self.tables and not plan.has_metadata:
+            raise Irregular
         code = DatumCode(plan.kind)
         part = code.payload(plan.schema)
         lines = [*part.lines, f"return {part.made}"]
@@ -272,7 +274,9 @@ class RowDecoder(FastDecoder):
     def _change(self, plan: DatumPlan, usual: Change, key: KeyFacts) -> ReadEvents:
         """Return what reads the changes of a schema. Raises: one of IRREGULARITIES."""
         schema, is_typed = plan.schema, source_of(usual.source.connector).has_undeclared
-        if schema.index(_CDL) is not None:
+        if schema.index(_CDL) is not None or (
+            self.tables and not plan.has_metadata and not is_typed
+        ):
             raise Irregular
         if is_typed:
             if self.settings.lint == "strict":

@@ -8,20 +8,25 @@ count from the start of that side.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from cdcwire.apache_avro.sources import KnownSchemas, SchemaSource, plan_of_id
-from cdcwire.connect import Envelope, Parsed
+from cdcwire.connect import Envelope, Field, Parsed, Schema
 from cdcwire.connect.bounds import ConversionError
+from cdcwire.connect.cdl import Row
+from cdcwire.connect.definitions import defined_struct
 from cdcwire.connect.fields import Fields, Origin
+from cdcwire.connect.schema import PRIMITIVES
+from cdcwire.connect.types import UNTYPED
 from cdcwire.core.context import NO_CONTEXT, Context, SchemaId
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader, RecordingReader
-from cdcwire.debezium.connectors import source_of
+from cdcwire.debezium.connectors import SourceOf, source_of
 from cdcwire.debezium.message import Change, KeyPart, Message, TextKey, Tombstone
 from cdcwire.debezium.names import sent_tables, with_names
 from cdcwire.debezium.reading import MEMBERS, checked, key_names_of, message_in
+from cdcwire.debezium.source import table_named
 from cdcwire.debezium.ticdc_types import with_types
 from cdcwire.debezium.unwrapped import RowSettings, is_unwrapped, tombstone_of, unwrapped_of
 from cdcwire.formats.debezium_avro.connect_schema import DatumPlan, plan_of_text
@@ -59,6 +64,11 @@ class ParsedDatum(Parsed):
 
     data: bytes = field(default=b"", repr=False)
     plan: DatumPlan | None = field(default=None, repr=False)
+
+    @property
+    def lacks_metadata(self) -> bool:
+        """True if the converter wrote no members ``connect.*`` (``connect.meta.data=false``)."""
+        return self.plan is not None and not self.plan.has_metadata
 
     def locate(self, path: Path) -> int:
         """Return where the payload's value at ``path`` begins; the nearest place that there is."""
@@ -121,12 +131,51 @@ def _message(
     names = key_names_of(key, None, settings.key_field_name) if message.has_key else None
     if settings.transforms == "unwrap" and is_unwrapped(parsed, names):
         row = unwrapped_of(parsed, names, None if key is None else key.envelope, row_settings)
+        if parsed.lacks_metadata:
+            struct = _defined(row.table, source_of(row.connector), settings, tables)
+            row = replace(row, row=_with_types(row.row, struct))
         return checked(row, settings, origin)
     fields = Fields(parsed.envelope.schema, parsed.envelope.payload, MEMBERS, origin)
     found = message_in(fields, key, settings, tables, has_key=message.has_key)
     if isinstance(found, Change) and source_of(found.source.connector).has_undeclared:
         return checked(with_types(found, tables), settings, origin)
+    if isinstance(found, Change) and parsed.lacks_metadata:
+        declared = source_of(found.source.connector)
+        struct = _defined(table_named(found.source), declared, settings, tables)
+        before, after = (_with_types(row, struct) for row in (found.before, found.after))
+        found = replace(found, before=before, after=after)
     return found
+
+
+def _defined(
+    table: Table, connector: SourceOf, settings: Settings, tables: tuple[Table, ...]
+) -> Schema | None:
+    """Return the struct of a table's definition; None if it has none."""
+    known = next((t for t in tables if (t.schema, t.name) == (table.schema, table.name)), None)
+    if known is None or known.columns is None:
+        return None
+    return defined_struct(known.columns, settings.style_without_schema(connector))
+
+
+def _with_types(row: Row, defined: Schema | None) -> Row:
+    """Return a row without metadata whose columns have the types of the definition."""
+    if defined is None:
+        return row
+    fields = (
+        Field(each.name, _typed(each, defined.field(each.name))) for each in row.schema.fields
+    )
+    return replace(row, schema=replace(row.schema, fields=tuple(fields)))
+
+
+def _typed(field: Field, defined: Schema | None) -> Schema:
+    """Return the schema of a column: the defined one, if it is of values of the same Avro type."""
+    sent = field.schema
+    if defined is None or sent.name is not None or sent.type not in PRIMITIVES:
+        return sent
+    is_int = sent.type == "int32" and defined.type in ("int8", "int16", "int32")
+    if defined.name == UNTYPED or not (is_int or sent.type == defined.type):
+        return sent
+    return replace(defined, optional=sent.optional, default=sent.default)
 
 
 def read_part(

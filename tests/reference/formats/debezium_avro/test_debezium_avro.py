@@ -17,7 +17,9 @@ from cdcwire.core.context import Context
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader
+from cdcwire.ddl import parse_ddl
 from cdcwire.formats.debezium_avro import FORMAT, OPTIONS, avro_text, plan_of_text, wire
+from cdcwire.formats.debezium_avro.fast import RowDecoder
 from cdcwire.model.events import Position, RowChange, SchemaChange, Table
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
@@ -204,3 +206,54 @@ def test_truncate_that_the_transform_drops_registers_no_schema() -> None:
     event = SchemaChange("truncate", None, None, table, Position(commit_ms=9))
     assert list(FORMAT.from_events([event]))
     assert not list(FORMAT.from_events([event], context=Context({"transforms": "unwrap"})))
+
+
+STATEMENT = """CREATE TABLE shop.orders (id int PRIMARY KEY, u bigint unsigned, ti tinyint,
+    dt datetime(6), da date, tm time(6), ts timestamp(3), e enum('a','b'), b bit(12), j json)"""
+SENT = {
+    "u": ("long", None, -1, 2**64 - 1),
+    "ti": ("int", None, 5, 5),
+    "dt": ("long", "io.debezium.time.MicroTimestamp", 1709210096123456, 1709210096123456),
+    "da": ("int", "io.debezium.time.Date", 19782, 19782),
+    "tm": ("long", "io.debezium.time.MicroTime", -1, -1),
+    "ts": ("string", "io.debezium.time.ZonedTimestamp", "2024-02-29T12:34:56Z", None),
+    "e": ("string", "io.debezium.data.Enum", "a", "a"),
+    "b": ("bytes", "io.debezium.data.Bits", b"\xaa\x0a", 2730),
+    "j": ("string", "io.debezium.data.Json", "{}", "{}"),
+    "other": ("long", None, -1, -1),
+}
+
+
+def record(namespace: str, name: str, /, **fields: object) -> dict[str, object]:
+    """Return a record of Avro without the members that only Connect has."""
+    listed = [{"name": field, "type": kind} for field, kind in fields.items()]
+    return {"type": "record", "name": name, "namespace": namespace, "fields": listed}
+
+
+@pytest.mark.parametrize("transforms", ["none", "unwrap"])
+def test_definition_types_columns_without_metadata(transforms: str) -> None:
+    (table,) = parse_ddl(STATEMENT, "shop")
+    row = record("n.shop.orders", "Value", id="int", **{n: each[0] for n, each in SENT.items()})
+    texts = dict.fromkeys(("version", "connector", "name", "db", "table"), "string")
+    source = record("n", "Source", **texts, ts_ms="long")
+    images = {"before": ["null", row], "after": ["null", "Value"]}
+    change = record("n.shop.orders", "Envelope", **images, source=source, op="string")
+    values = (1, *(sent for _, _, sent, _ in SENT.values()))
+    whole = (None, values, ("3.6.1.Final", "mysql", "n", "shop", "orders", 1), "c")
+    plan = plan_of_text(json.dumps(row if transforms == "unwrap" else change))
+    out = bytearray(b"\x00\x00\x00\x00\x01")
+    plan.write(out, values if transforms == "unwrap" else whole)
+    options = {"transforms": transforms, "connector": "mysql"}
+    context = Context(options, tables=(table,), schemas={"1": plan.text})
+    decoder = RowDecoder(context)
+    message = KafkaMessage(None, bytes(out), has_key=False)
+    for _ in range(3):
+        (event,) = decoder.decode_events(message)
+        assert isinstance(event, RowChange)
+        assert event.after is not None
+        found = dict(zip(event.after.names, event.after.values, strict=True))
+        assert found.pop("ts") == "2024-02-29 12:34:56"
+        expected = {name: read for name, (_, _, _, read) in SENT.items() if name != "ts"}
+        assert found == {"id": 1, **expected}
+        sources = {column.name: column.source for column in event.after.columns}
+        assert all(sources[name] == known for name, (_, known, _, _) in SENT.items() if known)
