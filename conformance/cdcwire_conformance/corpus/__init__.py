@@ -5,8 +5,7 @@
 | ``case`` | one case and its reading |
 | ``files`` | the files of a folder or of an archive |
 | ``store`` | the place of the corpus; loading, the index, retired ids |
-| ``derive`` | malformed derived cases; ``mutations``: the rules of each format |
-| ``hexdump`` | bytes for people |
+| ``derive`` | malformed derived cases, by the rules of each format |
 | ``clauses`` | the clause headings of the pages of the formats |
 | ``rebuild``, ``check`` | the files that the tool makes, and the check that all agrees |
 """

@@ -17,8 +17,9 @@ From each case of one message, of level must or should, come:
 
 The prefix ``key-`` means that the key is changed. A message of over 2,048 bytes is cut only near
 the borders of its fields. If a kind has many fields, four of them are changed. The numbers, and the
-exceptions that would be legal, are in ``mutations``. Every derived case is a *must reject*, and has
-the options and tables of the case it comes from. ``broken_clause`` says which clause it breaks.
+exceptions that would be legal, are in each format's ``suite``. Every derived case is a *must
+reject*, and has the options and tables of the case it comes from. ``broken_clause`` says which
+clause it breaks.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 | module | content |
 | --- | --- |
 | ``cases`` | one judgement per case: accept, reject, encode |
-| ``events``, ``halves`` | events against events |
-| ``values``, ``kinds``, ``temporal``, ``labels``, ``json_values`` | columns |
+| ``events`` | events against events |
+| ``values``, ``temporal``, ``json_values`` | columns |
 | ``locate`` | the byte that a difference is about |
 | ``difference`` | the difference as people see it |
 """

@@ -5,8 +5,7 @@ directory say the same to machines.
 
 | module | content |
 | --- | --- |
-| ``messages`` | a message in JSON, and back |
-| ``requests`` | the runner's requests |
+| ``requests`` | the runner's requests, and how testees in Python read them |
 | ``answers`` | reading a testee's answers |
 | ``check`` | every line against the schemas (``--check-protocol``) |
 """
