@@ -111,6 +111,11 @@ PATTERNS = (
         "directory, mode, record, derived, run against, ignore, progress position",
     ),
     _pattern("of its own", r"\bof (?:ours|theirs|its own|their own)\b", "name the owner"),
+    _pattern(
+        "is of",
+        r"\b(?:is|are|was|were) (?:only |not )?of (?!(?:type|length|size|use|interest|kind)\b)",
+        "belongs to, applies to, has",
+    ),
     _pattern("is there", r"\b(?:is|are|be|was|were)(?: not)? there\b", "is present, exists"),
 )
 HEADING = _pattern(
@@ -356,6 +361,7 @@ def test_sentences_have_a_pattern_only_where_the_list_allows_it() -> None:
         ("The process has a group of its own.", "of its own"),
         ("The file is not there.", "is there"),
         (" ".join(["word"] * 26), "long sentence"),
+        ("The option is of storage prefixes only.", "is of"),
     ],
 )
 def test_each_pattern_is_found(text: str, name: str) -> None:
@@ -371,6 +377,7 @@ def test_each_pattern_is_found(text: str, name: str) -> None:
         "Decoding stops at the first error.",
         "Behind a proxy, set the variable.",
         "It stands for NULL.",
+        "The value is of type int32.",
         "A byte order mark is skipped.",
         " ".join(["word"] * 25),
     ],

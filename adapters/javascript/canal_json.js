@@ -214,7 +214,7 @@ function readImages(json, op, columns) {
     return read("old", old).map((before) => ({ before, after: null }));
   if (member("data") === undefined) throw new Rejection("a row without data", json.members.get("data")?.at ?? json.end - 1);
   const rows = read("data", itemsOf(member("data")));
-  if (op !== "update" && old !== null) throw new Rejection("old is of updates only", member("old").at);
+  if (op !== "update" && old !== null) throw new Rejection("only updates have old", member("old").at);
   if (op === "insert") return rows.map((after) => ({ before: null, after }));
   if (op === "delete") return rows.map((before) => ({ before, after: null }));
   if (old === null) return rows.map((after) => ({ before: null, after }));

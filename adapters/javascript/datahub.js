@@ -217,7 +217,7 @@ const is = (fields, number, wire) => fields.get(number)?.every((each) => each.wi
 function all(fields, number, wire) {
   const found = fields.get(number) ?? [];
   const other = found.find((each) => each.wire !== wire);
-  if (other) throw new Rejection(`field ${number} is of another type`, other.place);
+  if (other) throw new Rejection(`field ${number} has another type`, other.place);
   return found;
 }
 

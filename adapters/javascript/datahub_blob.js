@@ -164,7 +164,7 @@ function readImage(json, columns, dateDigits) {
 
 function readDdl(payload, { kind }) {
   const json = presentMembersOf(payload)("ddl");
-  if ((json !== undefined) !== (kind === "ddl")) throw new Rejection("a ddl is of a DDL", json?.at ?? payload.end - 1);
+  if ((json !== undefined) !== (kind === "ddl")) throw new Rejection("only a DDL has ddl", json?.at ?? payload.end - 1);
   if (json === undefined) return null;
   const text = string(requiredPresent(json, "text"));
   if (text === "") throw new Rejection("an empty statement", json.at);

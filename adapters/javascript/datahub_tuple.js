@@ -114,7 +114,7 @@ function eventOf({ fields: values }, fields, table, options) {
   if (BigInt(time) < 0n || BigInt(time) > LATEST) throw new Rejection(`${time} is not a time in milliseconds`);
   const name = meta._source_table_ ?? table.table;
   if (name === "") throw new Rejection("a row without a table");
-  if (table.table && name !== table.table) throw new Rejection(`a row of ${name}, the topic is of ${table.table}`);
+  if (table.table && name !== table.table) throw new Rejection(`a row of ${name}, the topic belongs to ${table.table}`);
   const flags = `${meta._before_image_}${meta._after_image_}`;
   if (!FLAGS[op].includes(flags)) throw new Rejection(`${op} with the flags ${flags.slice(0, 40)}`);
 

@@ -77,7 +77,7 @@ function readRow(json, text, type, keyColumns, { tables = [], options }) {
   const named = readKeyColumns(member);
 
   const data = (required(json, "data"), image("data"));
-  if (member("old") && type !== "update") throw new Rejection("old is of updates only", member("old").at);
+  if (member("old") && type !== "update") throw new Rejection("only updates have old", member("old").at);
   if (BORDERS.includes(type)) {
     if (Object.keys(data).length > 0) throw new Rejection("the border of a bootstrap has no columns", member("data").at);
     return { kind: "marker", what: "logical_message", position, extra: { message_type: type, schema, table } };

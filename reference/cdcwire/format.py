@@ -290,7 +290,7 @@ def format_in(module: str) -> Format:
 CHECKS: Mapping[str, str] = MappingProxyType(
     {
         "integer ranges": "refuses a number outside the range of its column or field",
-        "text shapes": "refuses a text that is not of the form of its type: 2024-13-01 as a date",
+        "text shapes": "refuses a text without the form of its type: 2024-13-01 as a date",
         "json types": "refuses a number for a text, a text for a number, 1.0 for 1, and the like",
         "letter case": "refuses words of the format in other letters: insert for INSERT",
         "well-formed utf-8": "refuses texts and names that are not UTF-8",

@@ -106,7 +106,7 @@ test("simple: a row without any column has neither member", () => {
   rejects([bootstrap(), insert({ id: "1" }, { old: { id: "1" } })]);
 });
 
-test("simple: what is not of the format", () => {
+test("simple: bytes that break the format", () => {
   const values = [{ id: 1 }, { id: "-1" }, { e: "3" }, { b: "8" }, { v: "AP8" }, { ts: "2024-02-29 12:00:00" }, { id: true }];
   for (const value of values) rejects([bootstrap(), insert(value)]);
   for (const change of [{ version: 2 }, { type: "insert" }, { commitTs: 1.5 }, { schemaVersion: "9" }, { handleKeyOnly: 1 }])

@@ -42,7 +42,7 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
         raise UsageError("a table is the second argument, after the feed")
     table = parse_table_url(arguments.right)
     if arguments.csv_null is not None and (table is None or table.kind != CSV):
-        raise UsageError(f"--csv-null is of a table {CSV}:FILE")
+        raise UsageError(f"--csv-null applies to a table {CSV}:FILE")
     if table is None:
         return None
     for name in _NOT_FOR_TABLES:

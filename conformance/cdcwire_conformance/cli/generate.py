@@ -165,7 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     for name in ("restarts", "write_order", "transaction_atomicity"):
         if getattr(arguments, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} is of storage prefixes only")
+            raise UsageError(f"--{name.replace('_', '-')} applies to storage prefixes only")
     format_ = get_format(arguments.format)
     if arguments.shards is not None and (arguments.shards < 1 or format_.shard_text is None):
         known = sorted(name for name in FORMAT_NAMES if get_format(name).shard_text is not None)

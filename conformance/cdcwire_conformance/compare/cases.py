@@ -151,7 +151,7 @@ class CaseMaker:
             if [event_to_json(each) for each in events] != documents or not _are_read(
                 documents, tables
             ):
-                raise NotSavedError("its values are not of the types that the table has")
+                raise NotSavedError("its values do not have the types of the table")
         digest = hashlib.sha256(repr((side, row.row, messages)).encode()).hexdigest()[:12]
         name = f"{side}-{digest}"
         sample = Sample(dict(context.options), tables, (), messages, events)

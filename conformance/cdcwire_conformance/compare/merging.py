@@ -263,7 +263,7 @@ def lacks_key(feed: OpenedFeed, table: CanonicalTable, fills: Iterable[Fill]) ->
         names = {column, *(old for new, old in earlier if new == column and old)}
         known = {own_names.get(each, each) for each in names}
         if not all(known & each for each in sets):
-            return f"some rows do not have {column}, which is of the key"
+            return f"some rows do not have {column}, a column of the key"
     return None
 
 

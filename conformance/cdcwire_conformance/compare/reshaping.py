@@ -198,7 +198,7 @@ class _Reshaped:
             return False
         if name in {*(own.table.key or ()), *(other.table.key or ())}:
             if self.unknown is None:
-                why = f"column {name} is of the key"
+                why = f"column {name} belongs to the key"
                 self.unknown = f"{own.name}: {reshaping.line} can't be applied: {why}"
             return True
         if name in own.table.column_names:

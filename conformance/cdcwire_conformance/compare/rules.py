@@ -452,7 +452,7 @@ def _order_of(
         if has_changes:
             passed_over.append((", ".join(unused), "no row of either feed has it"))
         elif facts is not None and facts.left.reads + facts.right.reads:
-            passed_over.append((", ".join(unused), "all rows are of snapshots"))
+            passed_over.append((", ".join(unused), "all rows come from snapshots"))
     return chosen, passed_over
 
 

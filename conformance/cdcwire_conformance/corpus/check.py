@@ -277,7 +277,7 @@ def _clauses(cases: list[Case], pages: Path, is_whole: bool) -> Iterator[Problem
             if name not in clauses:
                 yield Problem(f"{case.id}.json", f"clause {name!r} is on no page")
             elif case.format not in _formats_of(clauses[name]):
-                yield Problem(f"{case.id}.json", f"clause {name!r} is of another format")
+                yield Problem(f"{case.id}.json", f"clause {name!r} belongs to another format")
     for clause in clauses.values():
         # A page may be there before its format is offered; its cases come with the format.
         is_offered = not set(FORMAT_NAMES).isdisjoint(_formats_of(clause))

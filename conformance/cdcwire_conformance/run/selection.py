@@ -210,7 +210,7 @@ def parse_choice(text: str) -> tuple[str, str]:
     """Return subject and choice of ``subject: choice``. Raises: ValueError."""
     subject, sign, choice = text.partition(":")
     if not sign or not subject.strip() or not choice.strip():
-        raise ValueError(f"{text!r} is not of the form 'subject: choice'")
+        raise ValueError(f"{text!r} does not have the form 'subject: choice'")
     return subject.strip(), choice.strip()
 
 

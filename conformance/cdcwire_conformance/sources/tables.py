@@ -90,7 +90,7 @@ def parse_table_url(text: str) -> TableUrl | None:
         raise SourceError(f"{text!r}: {error}") from error
     if folder is None:
         if found == CSV:
-            raise SourceError(f"{text!r}: a CSV file is of this machine, as in {found}:file:FILE")
+            raise SourceError(f"{text!r}: a CSV file is on this machine, as in {found}:file:FILE")
         if has_password(rest):
             raise SourceError(
                 f"{kind}:{scheme_of(rest)}: a URL is shown, so it takes no password; keys go into "

@@ -225,7 +225,7 @@ class SeenNames:
         """Yield a line for each name that no event had. ``met``: gives all tables of the input."""
         tables = {table_text(name) for name in met()} if self._unseen_tables else set()
         for name in sorted(map(table_text, self._unseen_tables)):
-            yield f"--include: no event is of the table {name}{meant_or_met(name, tables)}"
+            yield f"--include: no event belongs to the table {name}{meant_or_met(name, tables)}"
         for name in sorted(self._unseen_columns):
             yield f"--columns: no row has a column {name}"
 

@@ -261,7 +261,7 @@ def list_prefix(
     old = next(filter(_OLD_SCHEMA_FILE.fullmatch, sorted(listed)), None)
     if old is not None:
         raise StoreError(
-            f"{store.url}: {old} is of the layout of TiCDC before 6.5.3 and 7.1.0; it is not read"
+            f"{store.url}: {old} has the layout of TiCDC before 6.5.3 and 7.1.0; it is not read"
         )
     small = _SmallFiles(store, layout, listed, metadata)
     gate = ReplayGate(write_order, small.checkpoint)

@@ -165,7 +165,7 @@ def check_schema_file(name: str, path: paths.SchemaPath, file: SchemaFile) -> It
         yield Fault("schema-version", name, problem, "storage: schema files")
     is_id = path.table is None and bool(file.table)
     if not is_id and (file.schema, file.table) != (path.schema, path.table or ""):
-        problem = f"the file is of {file.schema!r:.80}.{file.table!r:.80}"
+        problem = f"the file belongs to {file.schema!r:.80}.{file.table!r:.80}"
         yield Fault("schema-names", name, problem, "storage: schema files")
     if is_id and not path.schema.isdecimal():
         problem = f"a table's schema file in the directory of the database {path.schema!r:.80}"

@@ -149,7 +149,8 @@ def test_decode_selects_tables_and_columns(
     shown = capsys.readouterr()
     assert json.loads(shown.out) == {**ROW, "after": {"note": None}}
     assert shown.err.splitlines() == [
-        "cdcwire decode: note: --include: no event is of the table test.tt; did you mean 'test.t'?",
+        "cdcwire decode: note: --include: no event belongs to the table test.tt; did you mean "
+        "'test.t'?",
         "cdcwire decode: note: --columns: no row has a column nte",
     ]
 

@@ -133,7 +133,7 @@ def test_clause_of_another_format_is_found(golden: Path, pages: Path, edit: Any)
     (pages / "avro.md").write_text("### avro: nulls\n")
     edit(clause=["craft: resolved events", "avro: nulls"])
     rebuild(golden)
-    assert any("is of another format" in text for text in problems_of(golden, pages))
+    assert any("belongs to another format" in text for text in problems_of(golden, pages))
 
 
 def test_changed_bytes_are_found(golden: Path, pages: Path) -> None:
@@ -197,5 +197,5 @@ def test_clause_that_other_formats_share_is_found(golden: Path, pages: Path, edi
     edit(clause=["craft: resolved events", "storage: names"])
     rebuild(golden)
     assert problems_of(golden, pages) == [
-        "craft/events/resolved.json: clause 'storage: names' is of another format"
+        "craft/events/resolved.json: clause 'storage: names' belongs to another format"
     ]

@@ -91,7 +91,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "craft", "--github-summary"], "--github-summary needs the environment"),
         (["verify", "--raw"], "--raw needs --one-shot"),
         (["verify", "--"], "no command follows --"),
-        (["verify", "--choice", "last"], "--choice 'last' is not of the form"),
+        (["verify", "--choice", "last"], "--choice 'last' does not have the form"),
         (["verify", "--expected-failures", "/no/such"], "/no/such can't be read: No such file"),
         (["verify", "craft", "--", "/no/such/decoder"], "'/no/such/decoder' can't be started"),
         (["verify", "craft", *fake("no-start")], "the testee did not start"),

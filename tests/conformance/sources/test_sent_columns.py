@@ -176,4 +176,4 @@ def test_layout_of_old_releases_is_one_line(
     }[verb]
     assert main([*words, *OPTION]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"shop/t/{T}/schema.json is of the layout of TiCDC before 6.5.3" in line
+    assert f"shop/t/{T}/schema.json has the layout of TiCDC before 6.5.3" in line

@@ -202,7 +202,7 @@ def check_table(table: Table, topic: Topic) -> None:
     wanted = topic.table
     if (table.name, table.schema) != (wanted.name or table.name, wanted.schema or table.schema):
         problem = (
-            f"a row of {table.schema}.{table.name}; the topic is of "
+            f"a row of {table.schema}.{table.name}; the topic belongs to "
             f"{wanted.schema}.{wanted.name}, and one topic has one table"
         )
         raise EncodeError(problem, "datahub: topics", ("table",))

@@ -279,7 +279,7 @@ class _Reading:
             return schema, Ways(decimal_reader(scale), decimal_writer(scale, None))
         own = attributes.get("connect.type")
         if kind.name == "int" and own is not None and own not in ("int8", "int16"):
-            raise DecodeError(f"connect.type {own!r:.40} is not of an int", 0, SCHEMAS)
+            raise DecodeError(f"connect.type {own!r:.40} does not fit an int", 0, SCHEMAS)
         type_ = (
             cast(ConnectType, own) if kind.name == "int" and own is not None else _TYPES[kind.name]
         )

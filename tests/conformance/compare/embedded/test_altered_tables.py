@@ -374,7 +374,7 @@ def test_rows_without_a_column_of_the_key_are_never_called_equal(
     left = write(tmp_path / "a", *BEFORE, put_by(OID, 4, 3, 30))
     code, text = run(capsys, left, left)
     assert code == 2, text
-    assert "left: some rows do not have oid, which is of the key; leave it out (--exclude)" in text
+    assert "left: some rows do not have oid, a column of the key; leave it out (--exclude)" in text
 
 
 def test_keys_of_two_names_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -245,10 +245,10 @@ def test_row_from_before_a_column_was_added_has_null_in_the_table(tmp_path: Path
         (["maxwell-json:t.sql"], "'maxwell-json:t.sql': compare does not read dumps."),
         (["t.sql"], "'t.sql': compare does not read dumps. Load it into a database"),
         (["csv-table:file:none.csv"], "'csv-table:file:none.csv': there is no such file"),
-        (["csv-table:s3a://b/t.csv"], "a CSV file is of this machine, as in csv-table:file:FILE"),
+        (["csv-table:s3a://b/t.csv"], "a CSV file is on this machine, as in csv-table:file:FILE"),
         (["csv-table:t.csv", "--engine", "spark"], "CSV is read in this process, without Spark"),
         (["csv-table:t.csv", "--temporal", "native"], "CSV is read in this process, without Spark"),
-        (["craft:file:feed", "--csv-null", ""], "--csv-null is of a table csv-table:FILE"),
+        (["craft:file:feed", "--csv-null", ""], "--csv-null applies to a table csv-table:FILE"),
     ],
 )
 def test_wrong_use_is_one_line(

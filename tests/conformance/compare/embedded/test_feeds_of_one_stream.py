@@ -190,7 +190,7 @@ def test_feeds_of_a_snapshot_alone_do_not_lack_a_position(tmp_path: Path) -> Non
     read = RowChange(TABLE, "read", None, row(1), at(1))
     found = compared(tmp_path, ("debezium-json", "debezium-json"), [read])
     (reason,) = (why for name, why in found.left_out if name.startswith("lsn"))
-    assert reason == "all rows are of snapshots"
+    assert reason == "all rows come from snapshots"
 
 
 def test_positions_of_a_snapshot_alone_are_named_if_one_format_has_them(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_gtid_of_a_snapshot_that_cannot_be_ordered_is_no_order(
     found = compared(tmp_path, ("debezium-json", "debezium-json"), [read], [other])
     assert found.is_equal
     (reason,) = (why for name, why in found.left_out if "binlog" in name.split(", "))
-    assert reason == "all rows are of snapshots"
+    assert reason == "all rows come from snapshots"
 
 
 @pytest.mark.parametrize("formats", [("craft", "craft"), ("canal-json", "avro")], ids=" and ".join)
