@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 import sys
@@ -79,7 +78,7 @@ def read_base64(text: str, start: int, clause: str) -> bytes:
         raise DecodeError("the padding is not what base64 asks for", start, clause)
     raw = binascii.a2b_base64(text)
     last = len(text) - 4
-    if text and base64.b64encode(raw[last // 4 * 3 :]) != text[last:].encode():
+    if text and write_base64(raw[last // 4 * 3 :]) != text[last:]:
         raise DecodeError("bits after the last byte are set", start, clause)
     return raw
 
