@@ -27,7 +27,6 @@ from cdcwire.datahub.message import (
 )
 from cdcwire.model.events import Path
 
-CLAUSE_BATCHING = "datahub: batching"
 CLAUSE_BODIES = "datahub: bodies"
 MAX_PUT_BYTES = 4 * 1024 * 1024  # of one put request; larger ones are refused by the service
 

@@ -23,7 +23,6 @@ _TEMPLATE = re.compile(r"[A-Za-z0-9._-]*\{schema\}[A-Za-z0-9._-]*\{table\}[A-Za-
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._-]")
 _DOTS = {".": "_", "..": "__"}
 CLAUSE = "avro: names"
-NAMESPACE_CLAUSE = "avro: namespace"
 _FIRST = re.compile(r"[A-Za-z_]")
 _NOT_LATER = re.compile(r"[^A-Za-z0-9_]")
 
