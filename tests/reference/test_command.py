@@ -51,6 +51,29 @@ def test_package_alone_has_the_verbs_of_messages(
     assert said in capsys.readouterr().out.replace('": "', '":"')
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["decode", "maxwell-json", "order.jsonl"],
+        ["explain", "maxwell-json", "order.jsonl"],
+        ["identify", "order.jsonl"],
+        ["decode", "maxwell-json", "orders.jsonl", "--tables", "order.jsonl"],
+    ],
+    ids=" ".join,
+)
+def test_missing_file_names_the_one_that_is_like_it(
+    words: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "orders.jsonl").write_text(f"{ROW}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert entrance.main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("No such file or directory; did you mean 'orders.jsonl'?")
+
+
 @pytest.mark.usefixtures("alone")
 def test_package_alone_lists_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     assert entrance.main(["formats"]) == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
+from cdcwire.files.local_files import meant_file
 from cdcwire.files.stores import (
     LocalStore,
     SourceError,
@@ -100,11 +101,11 @@ def parse_table_url(text: str) -> TableUrl | None:
     if found == CSV:
         file = Path(folder)
         if not file.is_file():
-            raise SourceError(f"{text!r}: there is no such file")
+            raise SourceError(f"{text!r}: there is no such file{meant_file(file)}")
         return TableUrl(found, str(file), _name_of(file.stem))
     store = LocalStore(folder)
     if not store.folder.is_dir():
-        raise SourceError(f"{text!r}: there is no such directory")
+        raise SourceError(f"{text!r}: there is no such directory{meant_file(store.folder)}")
     return TableUrl(found, store.root, (None, store.folder.resolve().name))
 
 

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 from cdcwire.cli.arguments import COULD_NOT_RUN, Parser
@@ -193,7 +194,12 @@ def _line_of(error: Exception) -> str:
     """Return an error as one line: its own words where it has some for people."""
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        if not error.filename:
+            return error.strerror
+        from cdcwire.files.local_files import meant_file  # few commands need it
+
+        meant = meant_file(Path(error.filename)) if isinstance(error, FileNotFoundError) else ""
+        return f"{error.filename}: {error.strerror}{meant}"
     if isinstance(error, MemoryError):
         return "the memory of this process is not enough"
     if type(error).__module__.startswith("cdcwire") and text:

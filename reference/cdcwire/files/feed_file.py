@@ -17,7 +17,7 @@ from cdcwire.console.problems import UsageError, json_problem
 from cdcwire.core.context import Context
 from cdcwire.core.options import OptionError, OptionValue, parse_options
 from cdcwire.files import local_files
-from cdcwire.files.local_files import is_inside, read_inside, read_short, write_whole
+from cdcwire.files.local_files import is_inside, read_inside, read_short, unreadable, write_whole
 from cdcwire.files.stores import SourceError, is_url
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
@@ -94,7 +94,7 @@ def read_tables(file: str) -> tuple[Table, ...]:
     try:
         text = read_short(file).decode("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"{file}: can't be read: {error.strerror}") from error
+        raise UsageError(f"{file}: {unreadable(error, file)}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{file}: byte {error.start} is not UTF-8") from error
     tables = []

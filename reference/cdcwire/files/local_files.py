@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cdcwire.console.interrupts import interrupts_wait
+from cdcwire.core.nearest import did_you_mean
 
 MAX_BYTES = 1 << 30  # of what is read whole
 MAX_TEXT_BYTES = 64 << 20  # of definitions, settings and other texts that are read whole
@@ -47,6 +48,23 @@ def read_rest(stream: BinaryIO, name: str, most: int | None = None) -> bytes:
         if len(raw) > most:
             raise OSError(EFBIG, f"more than {most} bytes", name)
     return bytes(raw)
+
+
+def unreadable(error: OSError, path: str | Path) -> str:
+    """Return why a file can't be read. A missing one may be misspelled: its neighbour is named."""
+    meant = meant_file(Path(path)) if isinstance(error, FileNotFoundError) else ""
+    return f"can't be read: {error.strerror or error}{meant}"
+
+
+def meant_file(path: Path) -> str:
+    """Return the end of an error about a path that is missing: the name next to it that is like it.
+
+    It is empty if no name is.
+    """
+    try:
+        return did_you_mean(path.name, os.listdir(path.parent))
+    except OSError:
+        return ""
 
 
 def is_new_or_empty(path: Path) -> bool:

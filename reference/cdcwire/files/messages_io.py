@@ -28,7 +28,7 @@ from cdcwire.console.problems import json_problem
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.files.json_messages import message_from_json, message_line, message_to_json
 from cdcwire.files.line_files import LINES_TEXT, BlankLines, is_lines, lines_in
-from cdcwire.files.local_files import read_rest, read_whole, whole_file
+from cdcwire.files.local_files import read_rest, read_whole, unreadable, whole_file
 from cdcwire.files.stores import LocalStore, Store, open_here
 from cdcwire.files.unread import ALL_READ, Unread, unread_files
 from cdcwire.format import Carrier
@@ -299,7 +299,7 @@ def _read_all(source: str) -> bytes:
             return read_rest(sys.stdin.buffer, source)
         return read_whole(source)
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", _name(source)) from error
+        raise InputError(unreadable(error, source), _name(source)) from error
 
 
 def _read_lines(name: str, open_file: Callable[[], BinaryIO]) -> Iterator[tuple[str, Message]]:
@@ -307,7 +307,7 @@ def _read_lines(name: str, open_file: Callable[[], BinaryIO]) -> Iterator[tuple[
         with open_file() as lines:
             yield from _messages_of(lines, name)
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", name) from error
+        raise InputError(unreadable(error, name), name) from error
 
 
 def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:

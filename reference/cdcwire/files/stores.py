@@ -28,6 +28,7 @@ from cdcwire.files.local_files import (
     check_is_file,
     file_inside,
     is_inside,
+    meant_file,
     open_inside,
     read_inside,
     write_whole,
@@ -207,7 +208,8 @@ class LocalStore:
                 return
             if top.exists():
                 raise StoreError(f"{self.folder}: is not a directory")
-            raise StoreError(f"{self.folder}: there is no such directory")
+            meant = meant_file(self.folder)
+            raise StoreError(f"{self.folder}: there is no such directory{meant}")
         # One directory's names at a time: no list of all of them is held here.
         folder = str(top)
         waiting = [(folder, f"{under}/" if under else "")]

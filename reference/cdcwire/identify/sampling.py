@@ -22,6 +22,7 @@ from typing import BinaryIO, Literal, Protocol, TypeAlias, cast
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.extras import extension, load_extra
 from cdcwire.files.line_files import is_lines
+from cdcwire.files.local_files import unreadable
 from cdcwire.files.messages_io import (
     STANDARD_STREAM,
     InputError,
@@ -116,7 +117,7 @@ def _open(path: str) -> BinaryIO:
     try:
         return open_here(path)
     except OSError as error:
-        problem = f"can't be read: {error.strerror}"
+        problem = unreadable(error, path)
         if len(path) > 16 and _HEX.fullmatch(os.fsencode(path)):
             problem += "; a message in hexadecimal digits is given by standard input (-)"
         raise InputError(problem, path) from error
