@@ -23,8 +23,8 @@ LIMITS = {
     "compare two feeds": 134,
     "decode Debezium": 23,
     "explain Debezium": 29,
-    "decode Craft": 17,
-    "generate a feed": 46,
+    "decode Craft": 16,
+    "generate a feed": 44,
 }
 
 
