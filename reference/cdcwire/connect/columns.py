@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 
 from cdcwire.connect import times, types
@@ -297,7 +297,7 @@ def _decimal_plan(kind: kinds.DecimalType, source: str | None, style: Style) -> 
     if kind == style.precise_kind and source == types.CONNECT_DECIMAL:
         style = replace(style, decimals="precise")
     if style.decimals == "string":
-        return ColumnPlan(Schema("string"), _debezium_decimal_text)
+        return ColumnPlan(Schema("string"), partial(_debezium_decimal_text, style.has_exponents))
     if style.decimals == "double":
         return ColumnPlan(Schema("double"), _decimal_double)
     scale = kind.scale
@@ -323,9 +323,11 @@ def _decimal_text(value: Value) -> str:
     return f"{value:f}" if value.is_finite() else str(value)
 
 
-def _debezium_decimal_text(value: Value) -> str:
+def _debezium_decimal_text(has_exponents: bool, value: Value) -> str:
     text = _decimal_text(value)
-    return "NAN" if text == "NaN" else text  # so the producer writes it
+    if text == "NaN":
+        return "NAN"  # so the producer writes it
+    return f"{value}" if has_exponents else text  # Python's text is that of BigDecimal.toString
 
 
 def _decimal_double(value: Value) -> float:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from cdcwire.connect import types
 from cdcwire.connect.columns import plan_column
-from cdcwire.connect.logical import named_kind
+from cdcwire.connect.logical import DECIMAL_TEXT_PATTERN, named_kind
 from cdcwire.connect.schema import Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.style import Style
@@ -30,7 +30,7 @@ _NUMBERS = "numbers"
 _TEXTS = "texts"  # on an integer: it may also be sent as digits
 _MAPS = "maps"  # on JSON: it may also be sent as a map of texts
 _INSTANT = Schema("string", name=types.ZONED_TIMESTAMP)
-_PLAIN_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_DECIMAL_TEXT = re.compile(DECIMAL_TEXT_PATTERN, re.ASCII)
 _UNSIGNED = Schema(
     "bytes",
     True,
@@ -191,7 +191,7 @@ def _is_beyond_int64(number: Number) -> bool:
 
 def _is_decimal_text(schema: Schema, text: str) -> bool:
     """Return whether a text is a decimal's digits, and can't be base64."""
-    if schema.parameter(types.AMBIGUOUS) is None or not _PLAIN_DECIMAL.fullmatch(text):
+    if schema.parameter(types.AMBIGUOUS) is None or not _DECIMAL_TEXT.fullmatch(text):
         return False
     return len(text) % 4 != 0 or not text.isdigit()
 

@@ -37,6 +37,9 @@ _LOGICAL = "connect: logical types"
 _HEX = re.compile("(?:[0-9a-fA-F]{2})*")
 _INSTANTS = "connect: instants"
 _INSTANT = kinds.TimestampType()  # the text has to say its offset
+DECIMAL_TEXT_PATTERN = r"-?[0-9]+(?:\.[0-9]+)?(?:E-[0-9]{1,3})?"
+"""Decimals as Debezium's texts have them; with an exponent before 1.9, as of Java's BigDecimal."""
+_SENT_DECIMAL = re.compile(DECIMAL_TEXT_PATTERN)
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _TIMESTAMP_TEXT = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d{1,9}))?)?"
@@ -284,7 +287,7 @@ def _bounded(schema: Schema) -> Convert:
     kind = parse_kind(schema.parameter(types.DEFINED) or "")
     convert: Convert = as_it_is
     if schema.name in (types.DECIMAL_TEXT, types.INTEGER_TEXT):
-        convert = read_digits if isinstance(kind, kinds.IntType) else read_decimal_text
+        convert = read_digits if isinstance(kind, kinds.IntType) else _sent_decimal
     elif schema.name == types.BITS:
         convert = _bits
     elif (schema.name or "").startswith(types.BYTES_TEXT):
@@ -383,6 +386,10 @@ def _variable_scale(schema: Schema) -> Convert:
         return decimal_of(unscaled, scale)
 
     return convert
+
+
+def _sent_decimal(text: str) -> Decimal | str:
+    return Decimal(text) if _SENT_DECIMAL.fullmatch(text) else read_decimal_text(text)
 
 
 def read_decimal_text(text: str) -> Decimal | str:

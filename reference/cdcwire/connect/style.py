@@ -47,6 +47,7 @@ class Style:
     ``unsigned``: form of unsigned integers of 64 bits. ``long`` wraps those from 2^63 on, ``auto``
     is a Decimal without precision; ``string`` is digits; ``as sent``: those that came as int64
     wrap, as ``long`` does.
+    ``has_exponents``: small decimals have an exponent in their text.
     ``has_integer_texts``: an integer of a definition may also be sent as its digits or as a double.
     ``has_short_times``: times of up to three digits after the second are milliseconds; otherwise,
     as for MySQL's of more than a day, microseconds. None: it is not known, and they can't be read.
@@ -69,6 +70,7 @@ class Style:
     has_plain_json: bool = False
     has_short_times: bool | None = False
     has_integer_texts: bool = False
+    has_exponents: bool = False
     instant_digits: InstantDigits = "as sent"
 
     @property

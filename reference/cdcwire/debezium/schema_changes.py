@@ -247,6 +247,7 @@ _DB2: dict[str, _Make] = {
     **_COMMON,
     "boolean": _always(kinds.BoolType()),
     "double": _always(kinds.FloatType(64)),
+    "decfloat": _always(kinds.DecimalType()),
     "(?:var)?char|(?:var)?graphic|clob|dbclob": _TEXT,
     "(?:var)?binary|blob|(?:var)?char .*bit data": _BYTES,
     "timestamp": lambda length, scale: kinds.DatetimeType(6 if scale is None else scale),

@@ -132,6 +132,7 @@ class Shape:
             numbers=self._numbers(),
             has_plain_json=self.source.has_plain_json,
             instant_digits=self._instant_digits(),
+            has_exponents=self.version < (1, 9),
         )
 
     def _precise_kind(self, style: Style) -> DecimalType | None:

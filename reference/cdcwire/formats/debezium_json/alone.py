@@ -15,6 +15,7 @@ from typing import Any
 from cdcwire.connect import ConnectValue, Field, Schema, types
 from cdcwire.connect.cdl import OPTIONAL_INT64, OPTIONAL_STRING, Row
 from cdcwire.connect.image_code import ImageCode
+from cdcwire.connect.logical import DECIMAL_TEXT_PATTERN
 from cdcwire.connect.payload_patterns import Part
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.core.caches import BoundedCache, Credit
@@ -49,7 +50,7 @@ _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 _SOURCE = b'"source":{'
 _CONNECTOR, _DB, _TABLE = b'"connector":"', b'"db":"', b'"table":"'
 _MOMENT = r'"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"'
-_DECIMAL = r'"-?[0-9]+(?:\.[0-9]+)?"'
+_DECIMAL = f'"{DECIMAL_TEXT_PATTERN}"'
 _FOUR_DIGITS = r'"(?:[0-9]{4})+"'  # may be base64
 
 Names = tuple[bytes, bytes, bytes, KeyFacts]

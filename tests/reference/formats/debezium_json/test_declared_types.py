@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -18,6 +19,7 @@ from cdcwire.debezium.schema_changes import declared_column, has_own_types
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Column, DecimalType
 
 TIME = "io.debezium.time."
 
@@ -85,6 +87,7 @@ def test_types_of_oracle(name: str, length: int | None, scale: int | None, kind:
         ("TIMESTAMP", 12, "datetime(12)"),
         ("TIME", None, "time(0)"),
         ("DOUBLE", None, "float64"),
+        ("DECFLOAT", None, "decimal"),
     ],
 )
 def test_types_of_db2(name: str, scale: int | None, kind: str) -> None:
@@ -162,3 +165,28 @@ def test_time_of_seven_digits_is_in_microseconds_in_their_mode() -> None:
     column = declared_column(SQLSERVER, "c", "time", 16, 7)
     style = Style("debezium", times="adaptive_time_microseconds")
     assert defined_struct((column,), style).fields[0].schema.name == f"{TIME}MicroTime"
+
+
+@pytest.mark.parametrize(
+    ("version", "sent"), [("1.4.2.Final", "1E-7"), ("1.9.8.Final", "0.0000001")]
+)
+@pytest.mark.parametrize("mode", ["auto", "string"])
+def test_small_decimal_has_an_exponent_before_1_9(version: str, sent: str, mode: str) -> None:
+    """BigDecimal's toString became toPlainString then (DBZ-4730)."""
+    message, context = of_row("sqlserver", f'"{sent}"')
+    value = (message.value or b"").replace(b"3.6.1.Final", version.encode())
+    column = Column("n", DecimalType(38, 30), "decimal", nullable=True)
+    tables = tuple(replace(table, columns=(column,)) for table in context.tables)
+    context = Context({**context.options, "decimal-handling-mode": mode}, tables=tables)
+    decode = FORMAT.decoder(context)
+    for _ in range(3):
+        (row,) = decode(KafkaMessage(None, value))
+        event = event_of(row)
+        assert isinstance(event, RowChange)
+        assert event.after is not None
+        assert event.after["n"] == Decimal("0.0000001")
+        texts = Context({**context.options, "decimal-handling-mode": "string"}, tables=tables)
+        (written,) = FORMAT.from_events([event], context=texts)
+        assert isinstance(written, KafkaMessage)
+        assert f'"after":{{"n":"{sent}"}}'.encode() in (written.value or b"")
+        assert list(FORMAT.encoder(texts)([event])) == [written]
