@@ -14,11 +14,12 @@ from decimal import Decimal
 from functools import wraps
 
 from cdcwire.core.comparing import Explains, ReleaseChange, Shown
-from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN
+from cdcwire.core.orders import BINLOG, CHANGE_LSN, GTID, LSN, RS_ID, SCN
 from cdcwire.model.kinds import UNAVAILABLE
 
 _BINLOGS = frozenset({BINLOG.name, GTID.name})
 _POSTGRESQL = frozenset({LSN.name})
+_ALL = _BINLOGS | _POSTGRESQL | {CHANGE_LSN.name, RS_ID.name, SCN.name}
 _NEGATIVE_TIME = re.compile(r"-([0-9]{1,3}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?", re.ASCII)
 _HOUR, _SIX_BITS, _TEN_BITS = 12, 0x3F, 0x3FF
 _LARGEST_INT = 2**31 - 1  # of Java: more nanoseconds become this
@@ -157,6 +158,15 @@ def _explains_wrapped_integer(kind: str, before: str, after: str) -> bool:
     return kind.startswith("int") and int(before) < 0 and int(before) + 2**32 == int(after)
 
 
+_EXPONENT = re.compile(r"-?[0-9](?:\.[0-9]+)?E-[0-9]{1,3}", re.ASCII)
+
+
+@_of_texts
+def _explains_exponent(kind: str, before: str, after: str) -> bool:
+    is_other = kind.startswith("text") and _EXPONENT.fullmatch(before) is not None
+    return is_other and f"{Decimal(before):f}" == after
+
+
 _ESCAPED = re.compile(r"\\([,\\])")
 
 
@@ -169,6 +179,12 @@ def _explains_label(kind: str, before: str, after: str) -> bool:
 
 
 RELEASES = (
+    ReleaseChange(
+        (1, 9),
+        "small decimal as text, with an exponent before Debezium 1.9",
+        _ALL,
+        _explains_exponent,
+    ),
     ReleaseChange(
         (2, 1), "no TRUNCATE was sent before Debezium 2.1", _BINLOGS, sends_truncates=True
     ),

@@ -135,3 +135,19 @@ def test_change_is_between_two_versions(
     older: tuple[int, ...], newer: tuple[int, ...], is_between: bool
 ) -> None:
     assert ReleaseChange((2, 5, 3), "", frozenset()).is_between(older, newer) is is_between
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [  # of a DECIMAL(10,7) with decimal.handling.mode=string
+        ("1E-7", "0.0000001", [(1, 9)]),
+        ("-1.5E-7", "-0.00000015", [(1, 9)]),
+        ("0E-7", "0.0000000", [(1, 9)]),
+        ("0E-7", "0", []),
+        ("1E-7", "0.0000002", []),
+        ("0.0000001", "1E-7", []),
+    ],
+)
+def test_exponents_of_decimals_before_1_9(before: str, after: str, expected: object) -> None:
+    assert explaining("text", before, after) == expected
+    assert explaining("json", before, after) == []
