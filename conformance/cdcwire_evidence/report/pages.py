@@ -119,17 +119,22 @@ def _goals(document: Mapping[str, Json]) -> Iterator[str]:
     bars = document["verdict"]["bars"]
     if bars["all"]:
         chapters = dict.fromkeys(bar["chapter"] for bar in document["bars"])
-        links = ", ".join(f"[{name}]({FOLDER}/{name}.md)" for name in chapters)
+        links = ", ".join(_link(document, name) for name in chapters)
         yield f"**Speed and memory**: {bars['met']} of {bars['all']} goals met ({links})."
         yield ""
 
 
 def _attention(document: Mapping[str, Json]) -> list[str]:
     lines = [
-        f"- [{each['chapter']}]({FOLDER}/{each['chapter']}.md): {each['text']}"
-        for each in document["attention"]
+        f"- {_link(document, each['chapter'])}: {each['text']}" for each in document["attention"]
     ]
     return _first(lines, "in the chapters") or ["Nothing."]
+
+
+def _link(document: Mapping[str, Json], chapter_id: str) -> str:
+    """Return the link to a chapter's page, with the chapter's title."""
+    titles = {each["id"]: each["title"] for each in document["chapters"]}
+    return f"[{titles[chapter_id]}]({FOLDER}/{chapter_id}.md)"
 
 
 def _not_run(document: Mapping[str, Json]) -> list[str]:

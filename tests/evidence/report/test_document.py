@@ -126,7 +126,7 @@ def test_first_page_has_at_most_60_lines_and_attention_first() -> None:
     assert "- and 9 more in the chapters" in page
     assert "4/5 found in 1 comparisons" in page
     assert "0/1 are caught" in page
-    assert "**Speed and memory**: 0 of 20 goals met ([speed-0](report/speed-0.md), " in page
+    assert "**Speed and memory**: 0 of 20 goals met ([Speed 0](report/speed-0.md), " in page
 
 
 def test_failing_cases_and_missed_bars_are_in_the_document() -> None:
