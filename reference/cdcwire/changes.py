@@ -1,4 +1,4 @@
-"""Changes whose rows are of the user's type, and records that can't be read."""
+"""Changes with rows in the user's type, and records that can't be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 @slotted(frozen=True, slots=True)
 class Change(Generic[R]):
-    """One changed row: a ``RowChange`` whose states before and after are of the user's type.
+    """One changed row: a ``RowChange`` with its states before and after in the user's type.
 
     ``before`` and ``after``: None for a state that the record does not have.
     """
@@ -88,7 +88,7 @@ OnError: TypeAlias = "Literal['raise', 'skip'] | Callable[[Bad], None]"
 
 
 def typed_change(change: Any, rows: TypedRows[Any]) -> Any:
-    """Return a change whose rows are of a type; any other event as it is. Raises: TypeError."""
+    """Return a change with its rows in a type; any other event unchanged. Raises: TypeError."""
     if isinstance(change, Row):
         table = change.table
         old, new = change.old_layout, change.new_layout

@@ -102,10 +102,10 @@ class Position:
     """The place of a change in the stream, in the units of its source.
 
     ``commit_ts`` and ``start_ts`` are TSOs, ``commit_ms`` and ``sent_ms`` are milliseconds since
-    1970 in UTC. The members from ``file`` on belong to one kind of source each. ``file`` to
-    ``server_id`` are of a binlog. ``commit_lsn`` to ``event_serial_no`` are of SQL Server and Db2.
-    ``commit_scn`` to ``ssn`` are of Oracle, ``start_ts`` is of TiDB. Texts are as the source writes
-    them.
+    1970 in UTC. The members from ``file`` on belong to one kind of source each. The
+    binlog has ``file`` to ``server_id``. SQL Server and Db2 have ``commit_lsn`` to
+    ``event_serial_no``, Oracle has ``commit_scn`` to ``ssn``, TiDB has ``start_ts``. Texts are as
+    the source writes them.
     """
 
     commit_ts: int | None = None
