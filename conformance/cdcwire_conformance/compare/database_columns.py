@@ -134,7 +134,10 @@ _FORMS: Mapping[str, Mapping[str, _Form]] = MappingProxyType(
             "time": _mariadb_text(kinds.TimeType),
             "datetime": _mariadb_text(kinds.DatetimeType),
             "timestamp": _mariadb_text(_instant),
-            "char": _mariadb_text(lambda _: kinds.TextType()),  # which Spark fills with spaces
+            # Spark fills these with spaces.
+            **dict.fromkeys(
+                ("char", "inet4", "inet6", "uuid"), _mariadb_text(lambda _: kinds.TextType())
+            ),
             "enum": _mariadb_labels,
             "set": _mariadb_labels,
             # MariaDB rounds the text of a FLOAT to six digits.

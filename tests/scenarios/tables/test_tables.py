@@ -68,14 +68,14 @@ DEFINED = (
 )
 MARIADB_TYPES = """CREATE TABLE shop.types (id BIGINT PRIMARY KEY, t TIME(6), y YEAR, b BIT(64),
   c BIT(10), dt DATETIME(3), ts TIMESTAMP(6) NULL, d DATE, n DECIMAL(65,30), u BIGINT UNSIGNED,
-  f FLOAT, g DOUBLE, e ENUM('a','b'), s SET('x','y'), h CHAR(5));
+  f FLOAT, g DOUBLE, e ENUM('a','b'), s SET('x','y'), h CHAR(5), i INET6, j UUID);
 SET time_zone = '+05:30';
 INSERT INTO shop.types VALUES
  (1, '-838:59:58.123450', 2155, b'1111111111111111111111111111111111111111111111111111111111111111',
   b'1000000001', '1000-01-01 00:00:00.120', '2024-06-01 05:30:00.000001', '9999-12-31',
   12345678901234567890123456789012345.000000000000000000000000000001, 18446744073709551615,
-  16777215, 0.1, 'b', 'x,y', 'é '),
- (2, '00:00:00', 1901, 0, 0, NULL, NULL, NULL, 1.5, 0, NULL, 1e300, NULL, '', '');
+  16777215, 0.1, 'b', 'x,y', 'é ', '::1', '6CCD780C-BABA-1026-9564-5B8C656024DB'),
+ (2, '00:00:00', 1901, 0, 0, NULL, NULL, NULL, 1.5, 0, NULL, 1e300, NULL, '', '', NULL, NULL);
 """
 MARIADB_COLUMNS = (
     Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),
@@ -93,17 +93,19 @@ MARIADB_COLUMNS = (
     Column("e", EnumType(("a", "b"))),
     Column("s", SetType(("x", "y"))),
     Column("h", TextType(5)),
+    Column("i", TextType()),
+    Column("j", TextType()),
 )
 MARIADB_ROWS: Rows = [
     (
         *(1, "-838:59:58.123450", 2155, 2**64 - 1, 0b1000000001, "1000-01-01 00:00:00.120"),
         *("2024-06-01 00:00:00.000001", "9999-12-31"),
         Decimal("12345678901234567890123456789012345.000000000000000000000000000001"),
-        *(2**64 - 1, 16777215.0, 0.1, 2, 3, "é"),
+        *(2**64 - 1, 16777215.0, 0.1, 2, 3, "é", "::1", "6ccd780c-baba-1026-9564-5b8c656024db"),
     ),
     (
         *(2, "00:00:00.000000", 1901, 0, 0, None, None, None),
-        *(Decimal("1.500000000000000000000000000000"), 0, None, 1e300, None, 0, ""),
+        *(Decimal("1.500000000000000000000000000000"), 0, None, 1e300, None, 0, "", None, None),
     ),
 ]
 POSTGRESQL_TYPES = """CREATE TABLE shop.types (id BIGINT PRIMARY KEY, t TIME(6), b BIT(64),
