@@ -32,7 +32,7 @@ from cdcwire.arguments import (
     tables_of,
 )
 from cdcwire.changes import Bad, Change, OnError, feed_rows, typed_change
-from cdcwire.core.client_records import message_of, place_of
+from cdcwire.core.client_records import each_record, message_of, place_of
 from cdcwire.core.context import Compression, Context, RemoteSchemas, with_sent_tables
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.explanation import Explanation
@@ -179,7 +179,7 @@ class Decoder(Generic[ChangeT]):
         self, records: Iterable[object], /
     ) -> Iterator[ChangeT | SchemaChange | Progress | Marker]:
         """Yield the changes and other events of records, as ``decode`` returns them."""
-        for record in records:
+        for record in each_record(records):
             yield from self.decode(record)
 
     async def adecode(self, record: object, /) -> list[ChangeT | SchemaChange | Progress | Marker]:
@@ -217,7 +217,7 @@ class Decoder(Generic[ChangeT]):
         if size < 1:
             raise ValueError(f"size is {size!r:.80}; it must be a number from 1")
         gathered = feed_rows("batches", self._defined)
-        for record in records:
+        for record in each_record(records):
             self._gather(gathered, record)
             if gathered.count >= size:
                 yield from gathered.batches()
@@ -363,7 +363,7 @@ def to_arrow(
     )
     gathered = feed_rows("to_arrow", decoder._defined)
     with _without_collections() if isinstance(records, Sequence) else nullcontext():
-        for record in records:
+        for record in each_record(records):
             decoder._gather(gathered, record)
         return gathered.tables()
 

@@ -188,6 +188,16 @@ def test_key_of_a_value_alone_is_unknown() -> None:
     assert message_of(b"v") == KafkaMessage(None, b"v", has_key=False)
 
 
+@pytest.mark.parametrize("record", [b"{}", KafkaMessage(None, b"{}")], ids=["bytes", "message"])
+@pytest.mark.parametrize("method", ["iter", "rows", "batches"])
+def test_one_record_in_place_of_records_is_a_type_error(method: str, record: object) -> None:
+    if method == "batches":
+        pytest.importorskip("pyarrow", reason="needs the extra arrow")
+    decoder = Decoder("maxwell-json", rows=dict)
+    with pytest.raises(TypeError, match=r"records is one record, .*; pass a list of records"):
+        list(getattr(decoder, method)(record))
+
+
 @pytest.mark.parametrize(
     ("record", "problem"),
     [

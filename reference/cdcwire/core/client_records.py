@@ -34,6 +34,13 @@ def message_of(record: object) -> Message:
     return KafkaMessage(_bytes_of(record, "key"), _bytes_of(record, "value"), headers)
 
 
+def each_record(records: Iterable[object]) -> Iterable[object]:
+    """Return records to loop over. Raises: TypeError for one record, whose loop gives its parts."""
+    if isinstance(records, (KafkaMessage, StoredFile, *_BYTES)) or hasattr(records, "value"):
+        raise TypeError(f"records is one record, {_kind_of(records)}; pass a list of records")
+    return records
+
+
 def message_of_value(value: object, headers: _Headers | None = None) -> KafkaMessage:
     """Return the message of a value whose key is unknown. Raises: TypeError."""
     if value is not None and not isinstance(value, _BYTES):
