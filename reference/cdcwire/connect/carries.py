@@ -1,4 +1,4 @@
-"""The kinds that Connect's types can carry, as CDL and as Debezium write them."""
+"""The kinds that Connect's types can carry, as CDL and as Debezium write them, as features too."""
 
 from __future__ import annotations
 
@@ -43,3 +43,24 @@ CDL_KINDS = _kinds(
     }
 )
 DEBEZIUM_KINDS = _kinds({"decimal not finite": NO})
+
+KIND_FEATURES: Mapping[str, str] = {
+    "unsigned": "unsigned integers, as wider ones or as decimals",
+    "float": "float and double",
+    "decimal": "decimals as text",
+    "text": "text",
+    "bytes": "bytes",
+    "date": "dates",
+    "time": "times",
+    "datetime": "dates with times",
+    "timestamp": "instants",
+    "year": "years",
+    "bit": "bit strings",
+    "enum": "enums by label",
+    "set": "sets by label",
+    "json": "JSON",
+    "array": "arrays",
+    "map": "maps",
+    "struct": "structs",
+}
+"""The features that are kinds of values."""

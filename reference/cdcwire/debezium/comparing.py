@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from cdcwire.connect.carries import KIND_FEATURES
 from cdcwire.core.options import OptionValue
 from cdcwire.core.orders import BINLOG, CHANGE_LSN, COMMIT_TS, GTID, LSN, RS_ID, SCN
 from cdcwire.debezium.names import adjusted_name
@@ -34,6 +35,21 @@ def describes_snapshot(change: SchemaChange) -> bool:
     is_statement = change.query is not None  # a message of a TRUNCATE has none
     return is_statement and change.extra.get("snapshot", "false") != "false"
 
+
+DEBEZIUM_FEATURES: Mapping[str, str] = {
+    **KIND_FEATURES,
+    "position": "place in the log of the source, transaction id and time of the commit",
+    "key": "the key columns of a row",
+    "tombstone": "messages without value",
+    "unavailable": "values that the producer did not have",
+    "heartbeat": "heartbeats",
+    "transaction": "begin and end of transactions",
+    "logical message": "messages put into the log by hand",
+    "truncate": "truncated tables",
+    "schema changes": "messages of the schema change topic",
+    "ticdc": "TiCDC's messages",
+}
+"""The features of Debezium's messages, whatever their bytes are."""
 
 DEBEZIUM_FIELDS: Mapping[str, CarryVerdict] = {
     "op": EXACT,

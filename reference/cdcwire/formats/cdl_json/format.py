@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.connect.carries import CDL_KINDS
+from cdcwire.connect.carries import CDL_KINDS, KIND_FEATURES
 from cdcwire.connect.explain import Subjects, message_spans
 from cdcwire.connect.fields import image_of_key, read_part
 from cdcwire.connect.identify import lacks_schema, part_of, tombstone_guess
@@ -54,23 +54,7 @@ _USUAL_PREFIX = "com.xxx"
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "unsigned": "unsigned integers, as wider ones or as decimals",
-        "float": "float and double",
-        "decimal": "decimals as text",
-        "text": "text",
-        "bytes": "bytes",
-        "date": "dates",
-        "time": "times",
-        "datetime": "dates with times",
-        "timestamp": "instants",
-        "year": "years",
-        "bit": "bit strings",
-        "enum": "enums by label",
-        "set": "sets by label",
-        "json": "JSON",
-        "array": "arrays",
-        "map": "maps",
-        "struct": "structs",
+        **KIND_FEATURES,
         "position": "lsn, transaction id and time of the commit",
         "key": "the key columns of a row",
         "tombstone": "messages without value",
