@@ -48,7 +48,7 @@ class Domain:
     - ``has_path_names``: schemas and tables have names that are valid in paths.
     - ``has_field_names``: all names are valid in Avro without change.
     - ``key_shapes``: the members of KEY_SHAPES that keys of tables may have.
-    - ``has_one_table``: all events of a stream are of one table.
+    - ``has_one_table``: all events of a stream have one table.
     - ``has_reads``: rows may come from a snapshot.
     """
 

@@ -32,7 +32,7 @@ def position_at(
     position_fields: tuple[str, ...] = ("commit_ts",),
     partition: int | None = None,
 ) -> Position:
-    """Return the position of change number ``change``, which is of transaction number ``commit``.
+    """Return the position of change number ``change``, in transaction number ``commit``.
 
     Only the fields that ``position_fields`` names are filled. Both numbers grow along a stream, and
     changes of one transaction share what is the transaction's: its time and id.

@@ -205,7 +205,7 @@ def _bodies(draw: st.DrawFn, name: str) -> Message:
 
 
 def _others(domain: Domain) -> st.SearchStrategy[Event]:
-    """Give events that are no rows."""
+    """Give events other than rows."""
     markers = st.builds(
         lambda what, position: Marker(what, position.tx_id, position),
         st.sampled_from(domain.markers),

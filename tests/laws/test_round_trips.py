@@ -142,7 +142,7 @@ def test_round_trip_under_any_options_gives_what_they_leave(
 ) -> None:
     """decode(encode(x)) == expected(x, options) for every combination of the producer's options.
 
-    Rows are of tables with any names and keys. Where nothing is left to send (a delete cut to a
+    Tables have any names and keys. Where nothing is left to send (a delete cut to a
     handle key that the table lacks), encoding raises EncodeError.
     """
     through = get_format(format_name)

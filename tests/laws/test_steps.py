@@ -153,7 +153,7 @@ def test_split_key_changes_keeps_the_final_rows(stream: ChangeStream) -> None:
 
 
 def final_rows(events: list[Event]) -> dict[str, int]:
-    """Return how often each row is there at the end."""
+    """Return how many times each row occurs at the end."""
     rows: dict[str, int] = {}
     for event in events:
         if isinstance(event, RowChange):

@@ -33,7 +33,7 @@ def table_argument(arguments: CompareArguments) -> TableUrl | None:
     """Return the table on the right; None for a feed.
 
     For a table, the options of the right side become those of the left, so that the rest of the
-    command has two feeds. ``--right-binary`` is of the table itself. Raises: UsageError,
+    command has two feeds. ``--right-binary`` applies to the table itself. Raises: UsageError,
     SourceError.
     """
     for place in (arguments.left, arguments.right):

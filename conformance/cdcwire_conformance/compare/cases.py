@@ -202,7 +202,7 @@ def _read_all(
 
 
 def _are_read(documents: Iterable[Json], tables: tuple[Table, ...]) -> bool:
-    """Return whether the values of events are of the types that the tables have."""
+    """Return whether the values of events have the types of the tables."""
     try:
         for number, each in enumerate(documents):
             event_from_json(each, tables, ("events", number))

@@ -224,7 +224,7 @@ def _mapped(
 
 
 def _pairs(meaning: Meaning) -> Iterator[tuple[str | None, str, str]]:
-    """Yield each pair of names, and the table if it is of one table only."""
+    """Yield each pair of names, and the table if it concerns one table only."""
     for left, right in meaning.mapped.items():
         table, _, column = left.rpartition(".")
         yield table or None, column, right

@@ -179,7 +179,7 @@ def definition_notes(
 
 
 def unused_definitions(options: CompareOptions, known: Collection[TableName]) -> Iterator[str]:
-    """Yield a line if none of the user's definitions is of a table that a feed has rows of."""
+    """Yield a line if none of the user's definitions has a table of which a feed has rows."""
     defined = [(each.schema, each.name) for each in options.definitions if each.name is not None]
     if defined and not set(defined) & set(known):
         first = name_text(defined[0])

@@ -1,8 +1,8 @@
 """The result of a comparison: counts, and the first rows that differ, as values without Spark.
 
-All counts are of changes, after updates of a key were split if that was asked for. For a table
-that was compared, ``left == same + changed + only_left + repeated_left + doubled_left +
-unsure_left``, and likewise right. Where last rows are compared, counts are of keys that have one.
+All counts are numbers of changes, after updates of a key were split if that was asked for. For a
+table that was compared, ``left == same + changed + only_left + repeated_left + doubled_left +
+unsure_left``, and likewise right. Where last rows are compared, they count keys that have one.
 """
 
 from __future__ import annotations

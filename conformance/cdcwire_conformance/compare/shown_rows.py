@@ -48,7 +48,7 @@ def hidden_text(shown: Shown, kind: str = "") -> str:
 
 
 def problem_lines(found: Comparison) -> list[str]:
-    """Return the differences that are of no table: schema changes too, and unreadable messages."""
+    """Return the differences that concern no table: schema changes too, and unreadable messages."""
     ddl = map(ddl_line, found.ddl_differences)
     return [*found.differences, *ddl, *key_lines(found.keys), *map(str, found.unreadable)]
 

@@ -307,7 +307,7 @@ def _lacks_labels(column: Column) -> bool:
 
 
 def _definition_of(path: DataPath, tables: Iterable[Table]) -> Table | None:
-    """Return the definition of a file's version, else the only one that there is of its table."""
+    """Return the definition of a file's version, else the only one that its table has."""
     known = [t for t in tables if (t.schema, t.name) == (path.schema, path.table) and t.columns]
     own = [table for table in known if table.version == path.version]
     return own[0] if own else known[0] if len(known) == 1 else None

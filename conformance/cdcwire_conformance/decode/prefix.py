@@ -66,7 +66,7 @@ class PrefixPlan:
     def problems_of(
         self, tables: Iterable[TableName] | None
     ) -> list[tuple[MessagePlace, RowProblem]]:
-        """Return the problems of these tables, and those that are of no table alone."""
+        """Return the problems of these tables, and those that concern no table alone."""
         wanted = None if tables is None else {None, *tables}
         return [
             (place, problem)

@@ -6,7 +6,7 @@
 - ``OldRows``: the deletes that have their whole row, where the database decides by a setting. The
   setting may alter within a feed. Three kinds of rows show what it was. A delete may have values
   that only a whole row has. An update has its old row, or does not have it. A delete that shows
-  nothing is of the kind of its neighbours. Between two kinds it may have its key only.
+  nothing has the kind of its neighbours. Between two kinds it may have its key only.
 - ``KindWords``: the kinds that the values of each column have, as far as these meet only with loss.
   Without types in its messages, a column may have 1 in one row and "1" in another. Both are read as
   text then.

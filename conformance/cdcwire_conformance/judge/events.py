@@ -370,7 +370,7 @@ def _compare_extra(
 def join_halves(events: Sequence[Json]) -> list[Json]:
     """Return the events with each before-half and the after-half that follows made one update.
 
-    The two records are of one table and one position. One alone stays as it is.
+    The two records have one table and one position. One alone stays as it is.
     """
     joined: list[Json] = []
     for group in group_halves(events):

@@ -67,7 +67,7 @@ def choose(
 ) -> Chosen:
     """Return the cases of these formats with a fitting id and a requested level.
 
-    Derived cases are of level must. ``sample``: see ``Chosen``. ``root``: see ``corpus.store``.
+    Derived cases have the level must. ``sample``: see ``Chosen``. ``root``: see ``corpus.store``.
     Raises: CorpusError.
     """
     # The id of a derived case, or of an encoding, begins with that of its base.

@@ -55,7 +55,7 @@ DEFAULT_MODES = Modes()
 
 
 def declared_as(declared: str) -> tuple[str, tuple[int, ...]]:
-    """Return the name of a type and what stands in parentheses behind it."""
+    """Return the name of a type and the text in parentheses after it."""
     base, _, numbers = declared.rstrip(")").partition("(")
     return base, tuple(int(number) for number in numbers.split(",") if number)
 

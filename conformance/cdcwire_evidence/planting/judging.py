@@ -288,7 +288,7 @@ def _compared(
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    """Return the files of a feed, without the checkpoint of a prefix, which is of no row."""
+    """Return the files of a feed, without the checkpoint of a prefix, which concerns no row."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

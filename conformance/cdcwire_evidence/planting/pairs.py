@@ -204,7 +204,7 @@ def _of_source(format_: Format, connector: str) -> dict[str, OptionValue]:
 def pairs(draw: st.DrawFn, left: str, right: str) -> Pair:
     """Give pairs of two formats whose streams have what both formats carry exactly.
 
-    Both feeds are of one database, and have rows of snapshots as inserts, or both have not. If
+    Both feeds come from one database, and have rows of snapshots as inserts, or both have not. If
     producers have connectors, positions are those of one, which is drawn.
     """
     connector = draw(st.sampled_from(tuple(CONNECTORS)))

@@ -392,7 +392,7 @@ def _moved(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]
 
 
 def _extra(events: Events, chance: Random, other: OtherValue) -> Iterator[Plant]:
-    """Change a member of a message that is of no rule."""
+    """Change a member of a message that no rule has."""
     places = _rows_in_any_order(events, chance)
     for at in places:
         row = _row(events, at)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Difference:
-    """A difference of two captures: a table and, unless it is of whole rows, a column.
+    """A difference of two captures: a table and, unless it concerns whole rows, a column.
 
     ``cause``: as a comparison names it; ``table``: only one side has it; ``type``: the types of the
     columns have no common kind.

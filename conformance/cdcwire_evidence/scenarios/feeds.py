@@ -46,7 +46,7 @@ def make_feed(
     workload_name: str = "orders-10",
     options: Mapping[str, OptionValue] | None = None,
 ) -> QueueFeed:
-    """Encode so many changes of a workload as the format's producer sends them."""
+    """Encode a number of changes of a workload as the format's producer sends them."""
     (feed,) = make_partitions(format_name, rows, 1, workload_name=workload_name, options=options)
     return feed
 

@@ -39,7 +39,7 @@ def group_reader(kafka: Kafka, topic: str, group: str) -> Any:
 
 
 def read(reader: Any, wanted: int, seconds: float = 90.0) -> list[Received]:
-    """Read exactly so many messages. Raises: FeedTimeoutError."""
+    """Read exactly this number of messages. Raises: FeedTimeoutError."""
     got: list[Received] = []
     end = time.monotonic() + seconds
     while len(got) < wanted:

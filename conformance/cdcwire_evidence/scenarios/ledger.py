@@ -38,7 +38,7 @@ def count(
 ) -> Counts:
     """Compare what was sent with what arrived, by partition or key.
 
-    Equal things of one key are counted as often as they are there. A thing is out of order if it
+    Equal things of one key are counted as often as they occur. A thing is out of order if it
     arrives after one that was sent later; repeats are left out.
     """
     repeated = lost = invented = out_of_order = 0

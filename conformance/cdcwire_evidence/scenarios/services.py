@@ -74,7 +74,7 @@ def given_kafka(environ: Mapping[str, str] = os.environ) -> Kafka | None:
 def given_store(environ: Mapping[str, str] = os.environ) -> ObjectStore | None:
     """Return the store that ``CDCWIRE_S3`` names (http://KEY:SECRET@HOST:PORT), or None.
 
-    Raises: NotRunError if it is no such URL.
+    Raises: NotRunError if it is not such a URL.
     """
     found = environ.get("CDCWIRE_S3")
     if not found:
@@ -89,7 +89,7 @@ def given_store(environ: Mapping[str, str] = os.environ) -> ObjectStore | None:
 def given_registry(environ: Mapping[str, str] = os.environ) -> Registry | None:
     """Return the registry that ``CDCWIRE_REGISTRY`` names (http://HOST:PORT/PATH), or None.
 
-    Raises: NotRunError if it is no such address.
+    Raises: NotRunError if it is not such an address.
     """
     found = environ.get("CDCWIRE_REGISTRY")
     if not found:

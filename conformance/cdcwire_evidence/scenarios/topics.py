@@ -161,7 +161,7 @@ def _hand_over(
 
 
 def ends_of(kafka: Kafka, topic: str) -> dict[int, int]:
-    """Return the offset behind the last message of each partition."""
+    """Return the offset after the last message of each partition."""
     client = load_requirement("confluent_kafka", "Kafka")
     reader = client.Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": "ends"})
     try:
@@ -177,7 +177,7 @@ def ends_of(kafka: Kafka, topic: str) -> dict[int, int]:
 
 
 def offset_at(kafka: Kafka, topic: str, timestamp_ms: int, partition: int = 0) -> int:
-    """Return where the broker says that a time begins: the end if nothing is of it or later."""
+    """Return where the broker says that a time begins: the end if no record is so late."""
     client = load_requirement("confluent_kafka", "Kafka")
     reader = client.Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": "times"})
     try:

@@ -61,7 +61,7 @@ def images(
 ) -> st.SearchStrategy[Image]:
     """Give row states of a table whose columns are known, with NULL in nullable columns only.
 
-    ``with_absent``: columns that are not of the key may be missing, as virtual ones are. At least
+    ``with_absent``: columns outside of the key may be missing, as virtual ones are. At least
     one column exists.
     """
     if table.columns is None:
@@ -122,7 +122,7 @@ def row_changes(
 ) -> RowChange:
     """Give single changes of a table, or of any table. An update has both images, of one layout.
 
-    ``with_absent``: columns that are not of the key may be missing from the images.
+    ``with_absent``: columns outside of the key may be missing from the images.
     """
     odd = set(ops) - set(get_args(Op))
     if odd or not ops:

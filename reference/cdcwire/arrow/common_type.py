@@ -41,7 +41,7 @@ def kind_by_definition(sent: kinds.Type, declared: kinds.Type) -> kinds.Type:
 
     The definition says what messages leave open. Where producers send a type in several ways, the
     messages decide: a decimal as a float, JSON in a column of text, labels with escapes. Raises:
-    NoCommonType where the definition is of something else.
+    NoCommonType where the definition has something else.
     """
     sent, declared = canonical_kind(sent), canonical_kind(declared)
     match declared, sent:

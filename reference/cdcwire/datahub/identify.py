@@ -38,7 +38,7 @@ class _Body:
 
 
 def guess_body(message: Message, records: RecordKind) -> Guess | None:
-    """Return a guess for a body whose records are of this kind, or that has none."""
+    """Return a guess for a body whose records have this kind, or that has none."""
     if not isinstance(message, KafkaMessage) or not message.value:
         return None
     body = _find(message.value)

@@ -212,7 +212,7 @@ class PostgresqlTables(TableReader):
         return {column.name: column for column in found}
 
     def _create_index(self) -> None:
-        """Carry out ``CREATE UNIQUE INDEX``, unless it is of expressions or of some rows only."""
+        """Carry out ``CREATE UNIQUE INDEX``, unless it indexes expressions or some rows only."""
         cursor = self.cursor
         cursor.skip("CONCURRENTLY")
         cursor.skip("IF", "NOT", "EXISTS")

@@ -56,7 +56,7 @@ def value_text(kind: kinds.Type, value: Value, time_zone: str | None = None) -> 
     """Return the text of a value that is not NULL.
 
     ``time_zone``: where the text of an instant is to be read; see ``temporal_text``.
-    Raises: ValueError with the problem when the value is not of the kind, or has no exact text.
+    Raises: ValueError with the problem when the value does not fit the kind, or has no exact text.
     """
     text = _text(kind, value, time_zone)
     if text is None:

@@ -162,7 +162,7 @@ _ALTER = re.compile(
 
 
 def renamed_from(query: str, schema: str) -> list[tuple[str, str]]:
-    """Return schema and name of each table before the RENAME. ``schema`` is of bare names."""
+    """Return schema and name of each table before the RENAME. ``schema`` applies to bare names."""
     if len(query) > _MAX_QUERY:
         return []
     found = _ALTER.fullmatch(query)

@@ -153,7 +153,7 @@ def commit_ts_falls_in_a_file(p: Spoilt) -> str:
 
 
 def dates_out_of_order(p: Spoilt) -> str:
-    """All of the first day stands under a date after the last one."""
+    """All of the first day has a date after the last one."""
     directory = p.directory("customers")
     first = p.files(directory)[0]
     later = directory.with_name("2024-02-01")
@@ -198,7 +198,7 @@ def row_after_the_rename(p: Spoilt) -> str:
 
 
 def transaction_in_two_files(p: Spoilt) -> str:
-    """One more row of the last transaction stands in the next file."""
+    """One more row of the last transaction is in the next file."""
     directory = p.directory("orders")
     files = p.files(directory)
     added = directory / f"CDC{len(files) + 1:020d}{p.extension}"

@@ -58,7 +58,7 @@ def write(
 
 
 def write_parquet(folder: Path, messages: Iterable[Message]) -> dict[str, str]:
-    """Write Kafka's records, and return the schemas that stood among the messages."""
+    """Write Kafka's records, and return the schemas that were among the messages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -28,7 +28,7 @@ PAGE = (CHECKOUT / "docs" / "how-to" / "spark.md").read_text("utf-8")
 
 
 def rows_of(heading: str) -> Iterator[list[str]]:
-    """Yield the cells of the rows of the first table behind a text."""
+    """Yield the cells of the rows of the first table after a text."""
     lines = PAGE[PAGE.index(heading) :].splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("| ---"))
     for line in lines[start + 1 :]:

@@ -126,7 +126,7 @@ def test_odd_message_is_that_of_the_plain_decoder(case: str) -> None:
 
 @given(st.data())
 def test_damaged_message_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
-    """fast(b) is plain(b), whatever stands in b."""
+    """fast(b) is plain(b), whatever b is."""
     names = data.draw(st.lists(st.sampled_from(sorted(ROW)), unique=True))
     value = bytearray(usual(*((n, data.draw(st.sampled_from(ROW[n]))) for n in names)))
     for _ in range(data.draw(st.integers(0, 2))):

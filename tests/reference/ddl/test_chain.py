@@ -15,7 +15,7 @@ CREATE = "CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(3) NOT NULL, UNIQ
 
 
 def last(text: str, create: str = CREATE) -> Table:
-    """Return the table behind the last statement."""
+    """Return the table after the last statement."""
     found = read_chain(f"{create} {text}", "s")[-1].changes[-1].after
     assert found is not None
     return found

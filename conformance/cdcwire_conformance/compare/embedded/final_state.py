@@ -77,7 +77,7 @@ def last_rows(
 ) -> tuple[Counts, list[DifferingKey], list[Place]]:
     """Return the counts of keys, the keys with different last rows, and positions that go back.
 
-    Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes. Keys
+    Counted are keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes. Keys
     whose last change can't be read are left out. ``key_changes``: of ``Splitter.key_changes``.
     ``has_order``: look for keys whose position goes back.
     """

@@ -5,8 +5,8 @@
 2. The feeds are read again, and all other rows are sent whole (``open_parts``), again by buckets.
    ``ComparedTable.part`` compares a bucket.
 
-Two facts are not of a key. Updates in two records are found by their number in the feed
-(``half_parts``), before step 2. Eras are of a part of the feed (``era_parts``), and found if a
+Two facts concern no single key. Updates in two records are found by their number in the feed
+(``half_parts``), before step 2. Eras belong to a part of the feed (``era_parts``), and found if a
 bucket lacks them.
 """
 

@@ -48,7 +48,7 @@ _Read: TypeAlias = "Callable[[Cells, int], pa.Array]"
 
 
 def has_columns(columns: tuple[Column, ...]) -> bool:
-    """Return whether all columns are of kinds that are read here."""
+    """Return whether all columns have kinds that are read here."""
     return all(_reader_of(column.type) is not None for column in columns)
 
 

@@ -136,7 +136,7 @@ def tombstone_crash(message: Message, events: list[Event]) -> bool:
 
 @wrong_rows("a delete of any connector has its key only, as PostgreSQL's does")
 def delete_cut_to_key(row: RowChange) -> Event:
-    """Drop the columns of a deleted row that are not of its key."""
+    """Drop the columns of a deleted row beyond its key."""
     if row.op != "delete" or row.before is None or not row.table.key:
         return row
     return replace(row, before=row.before.only(row.table.key))

@@ -274,7 +274,7 @@ _PER_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 @wrong_rows("a delete of any connector has its key only, as PostgreSQL's does")
 def delete_cut_to_key(row: RowChange) -> Event:
-    """Drop the columns of a deleted row that are not of its key."""
+    """Drop the columns of a deleted row beyond its key."""
     if row.op != "delete" or row.before is None or not row.table.key:
         return row
     return replace(row, before=row.before.only(row.table.key))
@@ -282,7 +282,7 @@ def delete_cut_to_key(row: RowChange) -> Event:
 
 @refusing("a connector of another database than PostgreSQL, MySQL and MariaDB is refused")
 def connectors_refused(message: Message, events: list[Event]) -> bool:
-    """Return whether a change is of SQL Server, Oracle or others."""
+    """Return whether a change comes from SQL Server, Oracle or others."""
     rows = (event for event in events if isinstance(event, (RowChange, SchemaChange)))
     return any(row.extra.get("connector", "mysql") not in _FIRST_CONNECTORS for row in rows)
 

@@ -44,7 +44,7 @@ class Chart:
 
 
 def chart_of(releases: Sequence[Release]) -> Chart | None:
-    """Return the chart of the newest releases; None if all results are of one day."""
+    """Return the chart of the newest releases; None if all results have one day."""
     shown = [release for release in releases if release.judged][:_MOST_LINES]
     runs = [run for release in shown for run in release.runs if run.results is not None]
     days = [date.fromisoformat(day).toordinal() for run in runs for day in (run.date, run.last)]

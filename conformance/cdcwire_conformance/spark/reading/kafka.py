@@ -278,7 +278,7 @@ class _Client:
     def offsets(
         self, partitions: Iterable[TopicPartition], where: Moment | str
     ) -> dict[TopicPartition, int]:
-        """Return each partition's offset there; -1 where no record is of that time or later."""
+        """Return each partition's offset there; -1 where no record has that time or a later one."""
         admin = self._jvm.org.apache.kafka.clients.admin
         if isinstance(where, Moment):
             spec = admin.OffsetSpec.forTimestamp(where.ms)

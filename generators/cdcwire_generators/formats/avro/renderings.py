@@ -21,7 +21,7 @@ _VARINT_BYTES = {"int": 5, "long": 10}
 
 @st.composite
 def avro_renderings(draw: st.DrawFn, raw: bytes, schema: str) -> bytes:
-    """Give other bytes of an envelope and the record after it, which is of this schema."""
+    """Give other bytes of an envelope and the record after it, which has this schema."""
     walk = _Walk(draw, raw, _HEADER)
     for field in json.loads(schema)["fields"]:
         walk.copy(field["type"])

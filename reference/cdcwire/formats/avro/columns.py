@@ -203,7 +203,7 @@ def declared_of(column: Column) -> DeclaredType:
 def field_of(column: Column, settings: Settings, is_nullable: bool) -> schema.Field:
     """Return the field of a column. Raises: EncodeError for a type that Avro does not carry here.
 
-    NULL comes first in the union, unless there is a default: a default is of the first branch.
+    NULL comes first in the union, unless there is a default: a default fits the first branch.
     """
     declared = declared_of(column)
     name = sanitize(column.name)

@@ -94,7 +94,7 @@ _EXTENSION_WITHOUT_ORIGIN = _EXTENSION.without("checksum")
 
 
 def extension_of(found: JsonObject) -> Record:
-    """Return the members that have a meaning in ``_tidb``: a checksum is of an origin."""
+    """Return the members that have a meaning in ``_tidb``: a checksum needs an origin."""
     return _EXTENSION_WITHOUT_ORIGIN if found.get("originTs") is None else _EXTENSION
 
 

@@ -54,7 +54,7 @@ def read_object(
     definitions: Definitions = NO_DEFINITIONS,
     version: int | None = None,
 ) -> Message | None:
-    """Return the message in ``value``; None if it is of a table that is not wanted.
+    """Return the message in ``value``; None if its table is not wanted.
 
     White space around the object is allowed, so is the line end that some producers send.
     ``definitions``: of tables, for columns that ``mysqlType`` does not name. ``version``: which.
@@ -157,7 +157,7 @@ CLAUSE = "canal-json: compression"
 def decode(
     value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
 ) -> Message | None:
-    """Return the message in a Kafka value; None if it is of a table that is not wanted.
+    """Return the message in a Kafka value; None if its table is not wanted.
 
     ``key`` is ignored. The context's tables name the columns that ``mysqlType`` does not name.
     Raises: TruncatedError, also for an empty value; DecodeError, OptionError.

@@ -46,7 +46,7 @@ class Invented:
 def to_version_2(envelope: Envelope, invented: Invented) -> Mapped:
     """Return a message of version 1.0 as one of version 2.0.
 
-    Raises: DecodeError when it is not of version 1.0; EncodeError for a moment without text.
+    Raises: DecodeError when it does not have version 1.0; EncodeError for a moment without text.
     """
     change = change_of(envelope)
     losses: list[Loss] = []

@@ -93,7 +93,7 @@ def read_value(reader: Reader, code: int, flags: int, profile: Profile) -> WireV
 def encode_value(value: WireValue, code: int, flags: int, profile: Profile) -> bytes:
     """Return the bytes of a value that is not NULL.
 
-    Raises: EncodeError when the value is not of the form that the type code asks for.
+    Raises: EncodeError when the value lacks the form that the type code asks for.
     """
     clause = value_clause(code, profile)
     if code in _NUMBER_TYPES and isinstance(value, int) and not isinstance(value, bool):

@@ -70,7 +70,7 @@ def check_ddl_text(text: str, meta: bytes) -> None:
 
 
 def ddl_text_of(meta: bytes) -> str | None:
-    """Return the statement in a Java stream; None if it is not of the class DDLMeta.
+    """Return the statement in a Java stream; None if its class is not DDLMeta.
 
     Raises: DecodeError.
     """

@@ -198,7 +198,7 @@ def _values(image: Image, topic: Topic) -> tuple[FieldValue, ...]:
 
 
 def check_table(table: Table, topic: Topic) -> None:
-    """Check that a topic is of a table. Raises: EncodeError."""
+    """Check that a topic has a table. Raises: EncodeError."""
     wanted = topic.table
     if (table.name, table.schema) != (wanted.name or table.name, wanted.schema or table.schema):
         problem = (

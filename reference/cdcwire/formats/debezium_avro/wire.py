@@ -168,7 +168,7 @@ def _with_types(row: Row, defined: Schema | None) -> Row:
 
 
 def _typed(field: Field, defined: Schema | None) -> Schema:
-    """Return the schema of a column: the defined one, if it is of values of the same Avro type."""
+    """Return the schema of a column: the defined one, if its values have the same Avro type."""
     sent = field.schema
     if defined is None or sent.name is not None or sent.type not in PRIMITIVES:
         return sent

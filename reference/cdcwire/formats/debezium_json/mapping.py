@@ -34,7 +34,7 @@ def to_version_1(
     """Return a message of version 2.0 as one of version 1.0.
 
     ``truncate``: cut what is below the millisecond, and say so; without, it is refused.
-    Raises: DecodeError when it is not of CDL's version 2.0; EncodeError for an op or a value that
+    Raises: DecodeError when it lacks CDL's version 2.0; EncodeError for an op or a value that
     1.0 does not have.
     """
     change = change_of(envelope)

@@ -80,7 +80,7 @@ CHANGES = (b"", b"0", b"null", b'"', b"}", b",", b"]", b'"DELETE"', b"\\ud800", 
 
 @given(st.data())
 def test_damaged_message_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
-    """fast(b) is plain(b), whatever stands in b."""
+    """fast(b) is plain(b), whatever b is."""
     decoder = RowDecoder()
     for one in MESSAGES[:3]:
         decoder.decode(one)

@@ -1,4 +1,4 @@
-"""The messages that the document shows, as they stand there."""
+"""The messages that the document shows, byte for byte."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ CHANGES = (b"", b"0", b"null", b'"', b"}", b",", b'"d"', b"\\ud800", b" ", b"-",
 
 @given(st.data())
 def test_damaged_message_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
-    """fast(b) is plain(b), whatever stands in b."""
+    """fast(b) is plain(b), whatever b is."""
     message = data.draw(st.sampled_from([one for one in messages() if one.value is not None]))
     assert message.value is not None
     decoder = RowDecoder()
@@ -161,7 +161,7 @@ def test_definition_with_a_column_twice_makes_no_pattern_with_a_member_twice() -
 
 @given(st.data())
 def test_damaged_payload_alone_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
-    """fast(b) is plain(b), whatever stands in b."""
+    """fast(b) is plain(b), whatever b is."""
     context = Context(tables=TABLES)
     decoder = RowDecoder(Context(tables=TABLES))
     feed = alone("debezium-2.7")

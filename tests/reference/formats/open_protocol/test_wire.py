@@ -34,7 +34,7 @@ TS = 424316594097225729
 
 
 def frame(*items: str | bytes) -> bytes:
-    """Return items with their lengths in front."""
+    """Return items with their lengths before them."""
     raw = [item.encode() if isinstance(item, str) else item for item in items]
     return b"".join(len(item).to_bytes(8, "big") + item for item in raw)
 
