@@ -73,18 +73,12 @@ def original_name(name: str, mode: str) -> str:
 
 @lru_cache(maxsize=256)
 def with_adjusted_names(schema: Schema, mode: str, *, each_part: bool = False) -> Schema:
-    """Return a schema whose structs have adjusted names.
-
-    The mode looks at the first character of a whole name. ``each_part``: at that of each part
-    between dots, as Avro itself demands.
-    """
+    """Return a schema whose structs have adjusted names; see ``adjusted_schema_name``."""
     if mode == "none":
         return schema
     name = schema.name
     if schema.type == "struct" and name is not None:
-        first, *rest = name.split(".")
-        more = (adjusted_name(p, mode) if each_part else _later_part(p, mode) for p in rest)
-        name = ".".join((adjusted_name(first, mode), *more))
+        name = adjusted_schema_name(name, mode, each_part=each_part)
     fields = tuple(
         Field(f.name, with_adjusted_names(f.schema, mode, each_part=each_part))
         for f in schema.fields
@@ -94,6 +88,17 @@ def with_adjusted_names(schema: Schema, mode: str, *, each_part: bool = False) -
         for inner in (schema.items, schema.keys, schema.values)
     )
     return replace(schema, name=name, fields=fields, items=items, keys=keys, values=values)
+
+
+def adjusted_schema_name(name: str, mode: str, *, each_part: bool = False) -> str:
+    """Return the name of a schema as the mode has it.
+
+    The mode looks at the first character of a whole name. ``each_part``: at that of each part
+    between dots, as Avro itself demands.
+    """
+    first, *rest = name.split(".")
+    more = (adjusted_name(p, mode) if each_part else _later_part(p, mode) for p in rest)
+    return ".".join((adjusted_name(first, mode), *more))
 
 
 def _later_part(part: str, mode: str) -> str:

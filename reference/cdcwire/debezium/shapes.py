@@ -22,6 +22,7 @@ from cdcwire.debezium.connectors import (
     source_of,
     version_of,
 )
+from cdcwire.debezium.names import adjusted_schema_name
 from cdcwire.debezium.settings import Settings
 from cdcwire.model.events import Extra, Table
 from cdcwire.model.kinds import DecimalType
@@ -198,7 +199,10 @@ def other_schema_name(row: Schema, table: Table, extra: Extra, settings: Setting
         usual = shape_of(extra, settings).safe_name(names_of(table, settings, extra))
     except EncodeError:
         return None  # of a connector that is not written
-    return None if name == usual else name
+    adjusted = (
+        adjusted_schema_name(usual, settings.schema_names, each_part=p) for p in (False, True)
+    )
+    return None if name == usual or name in adjusted else name
 
 
 def dialect_of(version: str) -> str | None:

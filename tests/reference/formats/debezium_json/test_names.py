@@ -116,6 +116,18 @@ def test_column_comes_back_with_its_original_name(codec: Format) -> None:
     assert event.table.key == TABLE.key
 
 
+@pytest.mark.parametrize("codec", [JSON, AVRO], ids=["json", "avro"])
+@pytest.mark.parametrize("mode", ["avro", "avro_unicode"])
+def test_adjusted_name_of_a_schema_is_no_routed_one(mode: str, codec: Format) -> None:
+    """``schema_name`` is for names that a router chose."""
+    context = Context(options(mode))
+    messages = list(codec.from_events([change()], context=context))
+    if codec.prepared is not None:
+        context = codec.prepared(messages, context)
+    (event,) = rows(messages, context, codec)
+    assert "schema_name" not in event.extra
+
+
 def test_wanted_columns_are_named_by_their_original_names() -> None:
     context = Context(options("avro_unicode"))
     messages = list(JSON.from_events([change()], context=context))
