@@ -12,6 +12,7 @@ import math
 import re
 from dataclasses import replace
 from decimal import MAX_PREC, Context, Decimal, InvalidOperation
+from functools import partial
 
 from cdcwire.golang import float_text
 from cdcwire.model import kinds
@@ -174,7 +175,7 @@ def _decimal(kind: kinds.DecimalType, name: str | None, modes: Modes) -> Convers
     if is_money and modes.has_money:
         return Conversion(kind, name or "", lambda value: _with_scale(value, 2))
     if modes.decimals == "string":
-        return Conversion(kinds.TextType(), "string", lambda value: _decimal_text(value))
+        return Conversion(kinds.TextType(), "string", partial(_debezium_text, modes))
     if modes.decimals == "double":
         return Conversion(kinds.FloatType(64), "double", lambda value: float(_number(value)))
     if kind.scale is None:
@@ -194,6 +195,12 @@ def _decimal_text(value: Value) -> str:
         return text_value(value)
     number = _number(value)
     return f"{number:f}" if number.is_finite() else str(number)
+
+
+def _debezium_text(modes: Modes, value: Value) -> str:
+    if modes.has_exponents and isinstance(value, Decimal):
+        return str(value)
+    return _decimal_text(value)
 
 
 def _decimal_or_text(value: Value) -> Value:

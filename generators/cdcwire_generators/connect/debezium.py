@@ -100,6 +100,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
                 str(self.options["unavailable-value-placeholder"]),
                 self.number < (1, 5) and self.connector == "postgresql",
                 self._numbers(),
+                self.number < (1, 9),
             )
 
     def _numbers(self) -> str:

@@ -32,6 +32,7 @@ class Modes:
 
     ``decimals``, ``times``, ``binary``, ``intervals``, ``maps``: Debezium's modes. ``placeholder``:
     the text for an unavailable value; "" for none. ``has_money``: money stays a Decimal.
+    ``has_exponents``: small decimals have an exponent in their text, as of Java's BigDecimal.
     ``numbers``: ``wide`` and ``widest`` as MySQL's connectors have them before 3.7 and 2.0, else
     ``tiny``.
     """
@@ -46,6 +47,7 @@ class Modes:
     placeholder: str = ""
     has_money: bool = False
     numbers: str = "exact"
+    has_exponents: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from math import isfinite
 from cdcwire.connect import times, types
 from cdcwire.connect.labels import escaped_label, write_labels
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
-from cdcwire.connect.scalars import quoted, unscaled_bytes
+from cdcwire.connect.scalars import hstore_json, unscaled_bytes
 from cdcwire.connect.schema import ConnectType, Field, Schema
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
 from cdcwire.connect.times import is_other_time, temporal_plan
@@ -443,7 +443,10 @@ def _container_plan(
     if isinstance(kind, kinds.MapType):
         is_text = isinstance(kind.key, kinds.TextType) and isinstance(kind.value, kinds.TextType)
         if style.maps == "json" and is_text:
-            return ColumnPlan(Schema("string", name=types.JSON, version=1), _json_object)
+            return ColumnPlan(
+                Schema("string", name=types.JSON, version=1),
+                lambda value: hstore_json(_tuple(value)),
+            )
         inner, is_optional = _inner_source(source, MAP_OF)
         key, entry = _plan(kind.key, None, style), _plan(kind.value, inner, style)
         schema = Schema("map", keys=key.schema, values=replace(entry.schema, optional=is_optional))
@@ -469,12 +472,6 @@ def _inner_source(source: str | None, of: str) -> tuple[str | None, bool]:
     """Return the name of an array's items or a map's values, and whether they are optional."""
     named = source.removeprefix(of) if source is not None and source.startswith(of) else ""
     return named.removeprefix(REQUIRED) or None, not named.startswith(REQUIRED)
-
-
-def _json_object(value: Value) -> str:
-    """Return a map of texts as the JSON that the producer makes of an hstore."""
-    pairs = (f"{quoted(k)}:{'null' if v is None else quoted(v)}" for k, v in _tuple(value))
-    return f"{{{','.join(pairs)}}}"
 
 
 def _each(convert: Convert) -> Convert:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from math import frexp
 from typing import Literal
@@ -103,6 +104,7 @@ def _split(text: str) -> tuple[str, int]:
 
 _STRINGS = "connect: strings"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\U00010000-\U0010ffff]')
+_SPECIAL_WITHIN = re.compile(r'["\\\x00-\x1f]')
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHORT = {
     '"': '\\"',
@@ -125,11 +127,29 @@ def quoted(text: str) -> str:
     """
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
+    return _quoted(text, _SPECIAL)
+
+
+def hstore_json(pairs: Iterable[tuple[str, str | None]]) -> str:
+    """Return a map of texts as the JSON that the producer makes of an hstore.
+
+    It is a text of characters and not of bytes, so that those above U+FFFF are plain.
+    Raises: as ``quoted``.
+    """
+    members = (
+        f"{_quoted(name, _SPECIAL_WITHIN)}:"
+        f"{'null' if text is None else _quoted(text, _SPECIAL_WITHIN)}"
+        for name, text in pairs
+    )
+    return f"{{{','.join(members)}}}"
+
+
+def _quoted(text: str, special: re.Pattern[str]) -> str:
     found = _SURROGATE.search(text)
     if found is not None:
         problem = f"unpaired surrogate U+{ord(found.group()):04X}"
         raise EncodeError(problem, _STRINGS)
-    return f'"{_SPECIAL.sub(_escape, text)}"'
+    return f'"{special.sub(_escape, text)}"'
 
 
 def _escape(found: re.Match[str]) -> str:

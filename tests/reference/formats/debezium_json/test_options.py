@@ -81,11 +81,11 @@ MODES: dict[str, tuple[Type, object, dict[str, str | bool], str, str, object]] =
     "map": (TEXTS, (("k", "v"), ("n", None)), {}, "map", "", {"k": "v", "n": None}),
     "map-json": (
         TEXTS,
-        (('q"', "é"), ("n", None)),
+        (('q"', "é😀"), ("n", None)),
         {"hstore_handling_mode": "json"},
         "string",
         "io.debezium.data.Json",
-        '{"q\\"":"é","n":null}',
+        '{"q\\"":"é😀","n":null}',
     ),
     "decimal-string": (
         DecimalType(5, 2),
