@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,13 @@ def run_tests(folder: Path, source: str, *options: str, **variables: str) -> tup
         check=False,
     )
     return ended.returncode, ended.stdout
+
+
+@pytest.mark.parametrize("file", ["tox.ini", ".ci/run"])
+def test_commands_name_tests_that_exist(file: str) -> None:
+    named = re.findall(r"\btests/[A-Za-z0-9_/.]*\w", (ROOT / file).read_text("utf-8"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "two workers"])
