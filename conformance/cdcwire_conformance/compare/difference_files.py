@@ -12,7 +12,7 @@ from cdcwire.files.local_files import is_new_or_empty
 from cdcwire.files.stores import is_url
 from cdcwire_conformance.compare.masking import Mask
 from cdcwire_conformance.compare.result import RowDifference, RowPlace, Shown
-from cdcwire_conformance.compare.shown_rows import hidden_text, position_text
+from cdcwire_conformance.compare.shown_text import hidden_text, position_text
 
 # The columns of the files, with the SQL types that Spark has.
 COLUMNS: Mapping[str, str] = {

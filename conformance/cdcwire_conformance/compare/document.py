@@ -24,7 +24,7 @@ from cdcwire_conformance.compare.result import (
     Shown,
     TableComparison,
 )
-from cdcwire_conformance.compare.shown_rows import ddl_line, problem_lines
+from cdcwire_conformance.compare.shown_text import ddl_line, problem_lines
 from cdcwire_conformance.output.junit import document_text
 
 DOCUMENT_VERSION = 2

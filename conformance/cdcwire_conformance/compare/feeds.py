@@ -63,7 +63,7 @@ from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
 )
-from cdcwire_conformance.compare.shown_rows import counted
+from cdcwire_conformance.compare.shown_text import counted
 from cdcwire_conformance.compare.work import Work
 from cdcwire_conformance.decode.many_tables import Ahead
 from cdcwire_conformance.decode.prefix import drop_lines

@@ -28,7 +28,7 @@ from cdcwire_conformance.compare.result import (
     RowDifference,
     TableComparison,
 )
-from cdcwire_conformance.compare.shown_rows import (
+from cdcwire_conformance.compare.shown_text import (
     column_name,
     counted,
     first_difference,

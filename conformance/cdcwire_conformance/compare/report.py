@@ -16,7 +16,7 @@ from cdcwire_conformance.compare.result import (
     RowDifference,
     TableComparison,
 )
-from cdcwire_conformance.compare.shown_rows import (
+from cdcwire_conformance.compare.shown_text import (
     column_name,
     counted,
     ddl_line,

@@ -19,7 +19,7 @@ from cdcwire_conformance.compare.document import document
 from cdcwire_conformance.compare.page import html_text
 from cdcwire_conformance.compare.report import text
 from cdcwire_conformance.compare.result import Comparison, Counts
-from cdcwire_conformance.compare.shown_rows import key_text
+from cdcwire_conformance.compare.shown_text import key_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from cdcwire_conformance.compare.report import (
     other_events_lines,
     verdict_line,
 )
-from cdcwire_conformance.compare.shown_rows import counted
+from cdcwire_conformance.compare.shown_text import counted
 from cdcwire_conformance.spark.follow.following import WindowComparison
 from cdcwire_conformance.spark.follow.watermarks import Notices
 
