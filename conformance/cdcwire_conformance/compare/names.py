@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from cdcwire.arrow.schema import CanonicalTable, name_text
 from cdcwire.arrow.types import SchemaError
@@ -22,23 +23,23 @@ from cdcwire_conformance.compare.rules import CompareOptions
 from cdcwire_conformance.decode.describe import tables_met
 from cdcwire_conformance.decode.workers import Workers
 
-Tables = Mapping[TableName, CanonicalTable]
+Tables: TypeAlias = dict[TableName, CanonicalTable]
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFeeds:
     """Both feeds with their tables, by the names under which these are compared."""
 
-    left: tuple[OpenedFeed, dict[TableName, CanonicalTable]]
-    right: tuple[OpenedFeed, dict[TableName, CanonicalTable]]
+    left: tuple[OpenedFeed, Tables]
+    right: tuple[OpenedFeed, Tables]
     left_out: tuple[tuple[str, str], ...] = ()
 
 
 def named_by_database(
     left: OpenedFeed,
-    own: dict[TableName, CanonicalTable],
+    own: Tables,
     right: OpenedFeed,
-    others: dict[TableName, CanonicalTable],
+    others: Tables,
     renamed: Mapping[str, str],
 ) -> NamedFeeds:
     """Return both feeds by names with their databases, where these matter.
@@ -90,9 +91,9 @@ def _short(feed: OpenedFeed, tables: Tables) -> dict[TableName, TableName]:
 
 def _with_names(
     feed: OpenedFeed, tables: Tables, names: Mapping[TableName, TableName]
-) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
+) -> tuple[OpenedFeed, Tables]:
     aliases = dict(feed.aliases)
-    found: dict[TableName, CanonicalTable] = {}
+    found: Tables = {}
     for name, table in tables.items():
         new = names.get(name, name)
         if new != name:
@@ -145,9 +146,6 @@ def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -
     return sorted((options.columns or frozenset()) - known)
 
 
-_Tables = dict[TableName, CanonicalTable]
-
-
 def right_definitions(options: CompareOptions) -> CompareOptions:
     """Return the options with definitions in the words of the right feed."""
     definitions = tuple(_defined(each, options.meaning) for each in options.definitions)
@@ -176,11 +174,11 @@ def _defined(table: Table, meaning: Meaning) -> Table:
 
 def named_like_each_other(
     left: OpenedFeed,
-    ours: _Tables,
+    ours: Tables,
     right: OpenedFeed,
-    theirs: _Tables,
+    theirs: Tables,
     meaning: Meaning,
-) -> tuple[tuple[OpenedFeed, _Tables], tuple[OpenedFeed, _Tables]]:
+) -> tuple[tuple[OpenedFeed, Tables], tuple[OpenedFeed, Tables]]:
     """Return both feeds and their tables, with names of columns and tables that both have.
 
     These are the names that the user maps, and those of a format that rewrites names.
@@ -193,8 +191,8 @@ def named_like_each_other(
 
 
 def _mapped(
-    right: OpenedFeed, theirs: _Tables, ours: _Tables, meaning: Meaning
-) -> tuple[OpenedFeed, _Tables]:
+    right: OpenedFeed, theirs: Tables, ours: Tables, meaning: Meaning
+) -> tuple[OpenedFeed, Tables]:
     found, aliases = dict(theirs), dict(right.aliases)
     unknown = {f"{left}={other}" for left, other in meaning.mapped.items()}
     for name, table in theirs.items():
